@@ -1,0 +1,226 @@
+"""The ports: what sessions need of a store, a provider and a token counter. Implementations are handed in.
+
+A user's store needs only `SessionStore`'s three methods; `stores.complete` gives it the rest in simple form.
+Store methods block (they are called off the event loop); providers are asynchronous.
+"""
+
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias, runtime_checkable
+
+from shipchat.core.drafts import TurnDraft
+from shipchat.core.entries import Entry, SessionHeader, SessionRecord
+from shipchat.core.errors import HolderInfo
+from shipchat.core.events import StreamEvent
+from shipchat.core.messages import Json, Message
+from shipchat.core.models import ModelInfo
+from shipchat.core.summaries import SessionSummary, TrashedSession
+
+
+@runtime_checkable
+class SessionStore(Protocol):
+    """The least a store can be. `load` returns None for an unknown key and raises SessionDamaged for a bad one.
+
+    `save` adds what is new in `record` and refuses (SessionConflict) one that lacks stored entries.
+    """
+
+    def load(self, session_id: str) -> SessionRecord | None: ...  # noqa: D102 -- said above
+
+    def save(self, record: SessionRecord) -> None: ...  # noqa: D102 -- said above
+
+    def list_all(self) -> Iterable[SessionRecord]: ...  # noqa: D102 -- said above
+
+
+Cursor: TypeAlias = object
+"""How far a session was read: opaque, made by a store and handed back to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """What others appended since a cursor, and the new cursor.
+
+    `reloaded`: the file was replaced or mended in between, and `entries` are all of it. `mended` is the path of
+    what was cut off a torn file, when this call mended one.
+    """
+
+    entries: tuple[Entry, ...]
+    cursor: Cursor
+    reloaded: bool = False
+    mended: str | None = None
+
+
+class Hold(Protocol):
+    """The right to run a turn in one session; dies with its process."""
+
+    def release(self) -> None:
+        """Give it up; twice is once."""
+        ...
+
+
+class WindowDraft(Protocol):
+    """The unsent text of one open window, locked by it; text of a window that is gone is adopted on opening."""
+
+    @property
+    def text(self) -> str:
+        """What was adopted or last written."""
+        ...
+
+    def write(self, text: str) -> None:
+        """Keep `text` on disk; the empty string removes it."""
+        ...
+
+    def close(self) -> None:
+        """Unlock it; text that is not empty stays for the next window."""
+        ...
+
+
+class Journal(Protocol):
+    """Reading and appending one session at a cost that does not grow with it."""
+
+    def open(self, key: str) -> tuple[SessionRecord, Cursor]:
+        """Read all of it. Raises SessionNotFound, SessionDamaged, SessionNewer."""
+        ...
+
+    def create(self, record: SessionRecord) -> Cursor:
+        """Make the session with these entries. Raises SessionExists (also for a key that differs in case)."""
+        ...
+
+    def append(self, key: str, entries: Sequence[Entry], cursor: Cursor, *, exclusive: bool) -> Tail:
+        """Make `entries` durable and return what others had appended since `cursor` (own entries not among them).
+
+        With `exclusive` (the entries were decided on knowing all up to `cursor`) a structural entry of others in
+        between raises SessionConflict and nothing is written. An id that is there already is acknowledged, not
+        written twice. Raises StoreUnavailable when it could not be made durable; the file is as before then.
+        """
+        ...
+
+    def read_new(self, key: str, cursor: Cursor) -> Tail:
+        """Return what others appended since `cursor`. Raises SessionNotFound, SessionDamaged."""
+        ...
+
+    def fork(
+        self, source: str, header: SessionHeader, copied: Sequence[str], then: Sequence[Entry]
+    ) -> Cursor:
+        """Make a session of the entries of `source` with the ids in `copied` (byte for byte), and `then` after.
+
+        The source needs no hold and is not touched. `header.copied` is filled in by the store.
+        """
+        ...
+
+
+class Catalogue(Protocol):
+    """Which sessions there are."""
+
+    def keys(self) -> list[str]:
+        """Return all keys, damaged ones included, without reading the files."""
+        ...
+
+    def summaries(self) -> Iterator[SessionSummary]:
+        """Return a row for each session, damaged ones included, in no particular order."""
+        ...
+
+    def summary(self, key: str) -> SessionSummary | None:
+        """Return the row of one session, None when there is none."""
+        ...
+
+
+class Holds(Protocol):
+    """One turn at a time."""
+
+    def hold(self, key: str, program: str) -> Hold:
+        """Take the hold within 100 ms or raise SessionHeld; `program` is told to whoever is refused."""
+        ...
+
+    def holder(self, key: str) -> HolderInfo | None:
+        """Return who holds it now, None when nobody does."""
+        ...
+
+
+class Drafts(Protocol):
+    """What is on disk before it is a message."""
+
+    def read_turn_draft(self, key: str) -> TurnDraft | None:
+        """Return the reply in flight and the queue, None when there is neither (or it can't be read)."""
+        ...
+
+    def write_turn_draft(self, key: str, draft: TurnDraft | None, *, durable: bool) -> None:
+        """Replace it (None removes it); `durable` waits for the disk. Only the holder may."""
+        ...
+
+    def open_window(self, key: str) -> WindowDraft:
+        """Return this window's unsent text, adopting what a window that is gone left behind."""
+        ...
+
+
+class Trash(Protocol):
+    """Deleting that can be undone."""
+
+    def delete(self, key: str) -> TrashedSession:
+        """Move the session to the trash. Raises SessionNotFound."""
+        ...
+
+    def restore(self, trash_id: str, *, key: str | None = None) -> str:
+        """Bring it back, under `key` when given, and return its key. Raises SessionExists, SessionNotFound."""
+        ...
+
+    def trashed(self) -> list[TrashedSession]:
+        """Return what can be restored, newest first."""
+        ...
+
+    def erase(self, trash_id: str) -> None:
+        """Remove it from the trash for good. Raises SessionNotFound."""
+        ...
+
+
+class FullStore(SessionStore, Journal, Catalogue, Holds, Drafts, Trash, Protocol):
+    """A store with every capability: files and memory have them all, `stores.complete` makes one of any store."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as a model is told of it; `schema` is the JSON schema of its arguments."""
+
+    name: str
+    description: str
+    schema: dict[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """What one model call is sent: a projection of a session, never stored.
+
+    `model` is the provider's own name of it; `max_tokens` limits the reply (None: the provider's default).
+    """
+
+    model: str
+    system: str
+    messages: tuple[Message, ...]
+    max_tokens: int | None = None
+    tools: tuple[ToolSpec, ...] = ()
+
+
+class Provider(Protocol):
+    """Something that answers: an API, a server, a model on this machine."""
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+        """Yield the reply as it comes, and exactly one StreamEnded last.
+
+        Raises ProviderError (or ModelMissing, ContextOverflow). Closing the iterator cancels the call at once.
+        """
+        ...
+
+    async def info(self, model: str) -> ModelInfo:
+        """Return window and limits of `model`; never fails for an unknown one (it gets cautious figures)."""
+        ...
+
+    async def close(self) -> None:
+        """Free connections and processes."""
+        ...
+
+
+class TokenCounter(Protocol):
+    """Counts tokens of text with the o200k encoding."""
+
+    def count(self, text: str) -> int:
+        """Return the tokens of `text`; blocks (the first call loads a table: up to 0.5 s)."""
+        ...
