@@ -14,7 +14,7 @@ from shipchat.core.errors import HolderInfo
 from shipchat.core.events import StreamEvent
 from shipchat.core.messages import Json, Message
 from shipchat.core.models import ModelInfo
-from shipchat.core.summaries import SessionSummary, TrashedSession
+from shipchat.core.summaries import RepairPlan, SessionSummary, TrashedSession
 
 
 @runtime_checkable
@@ -172,6 +172,21 @@ class Trash(Protocol):
         ...
 
 
+class Repairs(Protocol):
+    """Optional: getting out of a damaged session what can be read."""
+
+    def plan_repair(self, key: str) -> RepairPlan:
+        """Return what a repair would write, changing nothing. Raises SessionNotFound, SessionDamaged, SessionNewer.
+
+        SessionDamaged means that nothing of it can be read.
+        """
+        ...
+
+    def repair(self, plan: RepairPlan) -> str:
+        """Write it, after a backup whose path is returned. Raises SessionConflict when the file has changed since."""
+        ...
+
+
 class FullStore(SessionStore, Journal, Catalogue, Holds, Drafts, Trash, Protocol):
     """A store with every capability: files and memory have them all, `stores.complete` makes one of any store."""
 
@@ -183,6 +198,32 @@ class ToolSpec:
     name: str
     description: str
     schema: dict[str, Json]
+
+
+class Tool(Protocol):
+    """Something a model may have run: what it is told of it, and how it runs."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        """Name, description and schema of the arguments."""
+        ...
+
+    @property
+    def timeout(self) -> float:
+        """Seconds after which the model is told that nothing came back."""
+        ...
+
+    @property
+    def max_output(self) -> int:
+        """Characters of a result that the model is sent at most; of a longer one the middle is left out."""
+        ...
+
+    async def run(self, arguments: str) -> str:
+        """Run with `arguments`, JSON text as the model wrote it, and return what to tell the model.
+
+        Whatever it raises is told to the model as an error; cancelling it abandons the call.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +251,11 @@ class Provider(Protocol):
         ...
 
     async def info(self, model: str) -> ModelInfo:
-        """Return window and limits of `model`; never fails for an unknown one (it gets cautious figures)."""
+        """Return window and limits of `model`; cautious figures for one that nothing is known of.
+
+        Raises ModelMissing or ProviderAuth when it can't be asked at all (not fetched, no key), so that a turn
+        that can't succeed is refused before anything is stored.
+        """
         ...
 
     async def close(self) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from shipchat.core.entries import ForkOrigin
+from shipchat.core.entries import ForkOrigin, SessionRecord
 from shipchat.core.errors import HolderInfo
 
 
@@ -45,3 +45,19 @@ class TrashedSession:
     title: str
     deleted: datetime
     messages: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairPlan:
+    """What a repair of a damaged session would write: `record`; `notes` says in a sentence each what it changes.
+
+    `reason` is what is wrong with the file, None when nothing is and there is nothing to repair. `fingerprint` is that
+    of the file the plan was made for: a file that has changed since is not repaired by it.
+    """
+
+    key: str
+    path: str
+    reason: str | None
+    record: SessionRecord
+    notes: tuple[str, ...] = ()
+    fingerprint: str = ""

@@ -1,0 +1,5 @@
+"""Sessions in files."""
+
+from shipchat.stores.file.store import FileSessionStore
+
+__all__ = ["FileSessionStore"]
