@@ -1,0 +1,1 @@
+"""Acting on sessions: one turn at a time, events out; stores and providers are handed in."""

@@ -1,0 +1,406 @@
+"""A session to talk in: one turn at a time, each a stream of events with exactly one last one.
+
+Every front end drives this class. It owns the order of things: hold, then prompt on disk, then model call, then
+reply on disk, then hold freed. How a reply streams is `Turn`'s; how entries are added is `Ledger`'s.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass
+
+from shipchat.core.context import CONTINUE
+from shipchat.core.drafts import QueuedPrompt
+from shipchat.core.entries import Entry, HeadEntry, MessageEntry, SessionHeader, SetEntry
+from shipchat.core.errors import MessageNotFound, SessionHeld, UsageError
+from shipchat.core.events import (
+    LastEvent,
+    MessageSaved,
+    Notice,
+    SessionEvent,
+    TurnCompleted,
+    TurnFailed,
+    TurnInterrupted,
+    TurnStarted,
+)
+from shipchat.core.ids import new_id
+from shipchat.core.messages import AssistantMessage, Failure, Message, TextPart, UserMessage
+from shipchat.core.models import ModelInfo, ModelRef, parse_model
+from shipchat.core.protocols import FullStore, Hold, ModelRequest, WindowDraft
+from shipchat.core.safe_text import without_surrogates
+from shipchat.core.session import Session
+from shipchat.sessions.clock import Clock, utc_now
+from shipchat.sessions.draft_keeper import DraftKeeper
+from shipchat.sessions.ledger import Ledger
+from shipchat.sessions.look import Look, look
+from shipchat.sessions.options import ChatOptions, ModelAccess, entries_for
+from shipchat.sessions.recovery import CUT_OFF, recover
+from shipchat.sessions.requests import TokenTable, make_request
+from shipchat.sessions.turn import RequestMaker, Turn, TurnPlan
+
+logger = logging.getLogger("shipchat.sessions")
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """What a turn begins with: the prompt to store (None: none is new) and the message that the reply answers to.
+
+    `until` ends what is sent at this message; `continuing` asks for the rest of a reply that was cut off.
+    """
+
+    prompt: UserMessage | None
+    parent: str | None
+    until: str | None = None
+    continuing: bool = False
+
+
+class ChatSession:
+    """One session and the turns in it. Made without I/O; the session file is made by the first send.
+
+    Not thread-safe: use it from one event loop.
+    """
+
+    def __init__(
+        self,
+        store: FullStore,
+        key: str,
+        *,
+        models: ModelAccess,
+        options: ChatOptions | None = None,
+        header: SessionHeader | None = None,
+        clock: Clock = utc_now,
+    ) -> None:
+        self.options = options or ChatOptions()
+        self._store = store
+        self._models = models
+        self._clock = clock
+        self._ledger = Ledger(store, header or SessionHeader(key=key, created=clock()))
+        self._table = TokenTable(models.counter)
+        self._keeper: DraftKeeper | None = None
+        self._queue: tuple[QueuedPrompt, ...] = ()
+        self._hold: Hold | None = None
+        self._turn: Turn | None = None
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._lock = asyncio.Lock()  # one ledger call at a time
+
+    # --- what it is ---
+
+    @property
+    def key(self) -> str:
+        """The session's unique name."""
+        return self._ledger.key
+
+    @property
+    def session(self) -> Session:
+        """The session as last known here, messages that could not be stored yet included."""
+        return self._ledger.session
+
+    @property
+    def exists(self) -> bool:
+        """Whether the session is in the store, as far as is known here."""
+        return self._ledger.exists
+
+    @property
+    def model(self) -> ModelRef:
+        """Which model the next turn asks. Raises UsageError when the name is none."""
+        return self.options.model_for(self.session)
+
+    @property
+    def queue(self) -> tuple[QueuedPrompt, ...]:
+        """Prompts that wait behind the running turn, or that an ended one left behind."""
+        return self._queue
+
+    @property
+    def replying(self) -> bool:
+        """Whether a turn runs here."""
+        return not self._idle.is_set()
+
+    @property
+    def saved(self) -> bool:
+        """Whether everything known is on disk."""
+        return not self._ledger.unsaved
+
+    # --- turns ---
+
+    def send(self, prompt: str, *, replacing: str | None = None) -> AsyncGenerator[SessionEvent]:
+        """Send `prompt` and yield what happens. `replacing` is the id of a message this one is a sibling of.
+
+        Before the first event it raises: UsageError (nothing in the prompt), SessionHeld, SessionDamaged,
+        StoreUnavailable (the prompt could not be stored and nothing was sent), ModelMissing. After it, failures are
+        events. Closing the generator interrupts the turn; what had arrived is stored.
+        """
+
+        def start(session: Session) -> _Start:
+            parent = session.head if replacing is None else session.find_message(replacing).parent
+            return self._asking(new_id(), parent, _checked(prompt))
+
+        return self._stream(start)
+
+    def send_queued(self) -> AsyncGenerator[SessionEvent]:
+        """Send the first queued prompt, as `send` does. Raises UsageError when none waits."""
+        if not self._queue:
+            raise UsageError("no prompt is queued")
+        first = self._queue[0]
+        return self._stream(
+            lambda session: self._asking(first.id, session.head, first.text), dequeue=first.id
+        )
+
+    def continue_reply(self) -> AsyncGenerator[SessionEvent]:
+        """Have the last reply, cut short, continued as a child of it. Raises UsageError when it is complete."""
+
+        def start(session: Session) -> _Start:
+            last = session.tree.get(session.head) if session.head else None
+            if not isinstance(last, AssistantMessage) or last.status == "complete":
+                raise UsageError("there is no interrupted reply to continue")
+            if not last.text.strip():  # nothing to continue: ask again
+                return _Start(None, last.parent, until=last.parent)
+            return _Start(None, last.id, continuing=True)
+
+        return self._stream(start)
+
+    def regenerate(self, reply: int | str | None = None) -> AsyncGenerator[SessionEvent]:
+        """Make another reply beside `reply` (an id or position; the last one by default): a sibling of it."""
+
+        def start(session: Session) -> _Start:
+            target: Message | None = session.tree.get(session.head) if session.head else None
+            if reply is not None:
+                target = session.find_message(reply)
+            while isinstance(target, AssistantMessage):
+                above = session.tree.parent(target.id)
+                target = session.tree.get(above) if above else None
+            if target is None:
+                raise UsageError("there is no prompt to answer again")
+            return _Start(None, target.id, until=target.id)
+
+        return self._stream(start)
+
+    def interrupt(self) -> None:
+        """Stop the reply in flight, if any; its stream then ends with TurnInterrupted."""
+        if self._turn is not None:
+            self._turn.interrupt()
+
+    # --- the queue ---
+
+    async def enqueue(self, prompt: str) -> QueuedPrompt:
+        """Put a prompt behind the running turn; it is on disk when this returns."""
+        queued = QueuedPrompt(new_id(), self._clock(), _checked(prompt))
+        await self.set_queue((*self._queue, queued))
+        return queued
+
+    async def set_queue(self, queue: Sequence[QueuedPrompt]) -> None:
+        """Replace the queue (edit, reorder, drop). Raises SessionHeld when a turn runs elsewhere."""
+        self._queue = tuple(queue)
+        if self._keeper is not None:
+            await self._keeper.set_queue(self._queue)
+            return
+        async with self._held():
+            await DraftKeeper(self._store, self.key).set_queue(self._queue)
+
+    # --- changes ---
+
+    async def refresh(self) -> bool:
+        """Take in what other processes added; return whether anything changed."""
+        async with self._lock:
+            return await asyncio.to_thread(self._ledger.refresh)
+
+    async def look(self) -> Look:
+        """Take in what others did and return what another window shows just now. Raises SessionDamaged."""
+        async with self._lock:
+            return await asyncio.to_thread(look, self._ledger)
+
+    async def open_window(self) -> WindowDraft:
+        """Return this window's unsent text on disk, adopting what a window that is gone left behind."""
+        return await asyncio.to_thread(self._store.open_window, self.key)
+
+    async def go_to(self, message: str | None) -> None:
+        """Let the current path end at `message` (an id; None: before the first): a rewind or a flip."""
+        if message is not None and message not in self.session.tree:
+            raise MessageNotFound(f"session {self.key} has no message {message[:40]!r}")
+        await self._change(HeadEntry(id=new_id(), at=self._clock(), target=message))
+
+    async def set(
+        self,
+        *,
+        model: str | None = None,
+        system: str | None = None,
+        pin: str | None = None,
+        unpin: str | None = None,
+    ) -> None:
+        """Change what the model is sent from the next turn on. Raises UsageError for a bad model name."""
+        if model is not None:
+            parse_model(model)
+        pins, unpins = (pin,) if pin else (), (unpin,) if unpin else ()
+        await self._change(
+            SetEntry(
+                id=new_id(), at=self._clock(), model=model, system=system, add_pins=pins, remove_pins=unpins
+            )
+        )
+
+    async def retry_save(self) -> bool:
+        """Try again to store what could not be stored; return whether all is on disk now."""
+        async with self._lock:
+            return await asyncio.to_thread(self._ledger.save)
+
+    async def close(self) -> None:
+        """Interrupt a running turn, wait until what had arrived is stored, and free the hold."""
+        self.interrupt()
+        await self._idle.wait()
+        self._release()
+
+    # --- inside ---
+
+    def _asking(self, message_id: str, parent: str | None, text: str) -> _Start:
+        return _Start(self._prompt(message_id, parent, text), message_id)
+
+    def _prompt(self, message_id: str, parent: str | None, text: str) -> UserMessage:
+        return UserMessage(id=message_id, parent=parent, at=self._clock(), parts=(TextPart(text),))
+
+    async def _change(self, entry: Entry) -> None:
+        async with self._held(), self._lock:
+            await asyncio.to_thread(self._ledger.refresh)
+            await asyncio.to_thread(self._ledger.append, (entry,), exclusive=True)
+
+    @contextlib.asynccontextmanager
+    async def _held(self) -> AsyncGenerator[None]:
+        """Have the hold for the instant of a change; a running turn's own is left as it is."""
+        had = self._hold is not None
+        if not had:
+            await self._take_hold()
+        try:
+            yield
+        finally:
+            if not had:
+                self._release()
+
+    async def _take_hold(self) -> None:
+        self._hold = await asyncio.to_thread(self._store.hold, self.key, self.options.program)
+
+    def _release(self) -> None:
+        hold, self._hold = self._hold, None
+        if hold is not None:
+            hold.release()
+
+    async def _stream(
+        self, start: Callable[[Session], _Start], *, dequeue: str | None = None
+    ) -> AsyncGenerator[SessionEvent]:
+        if self.replying:
+            raise SessionHeld(self.key, await asyncio.to_thread(self._store.holder, self.key))
+        self._idle.clear()
+        events: asyncio.Queue[SessionEvent] = asyncio.Queue()
+        try:
+            turn = await self._prepare(start, events.put_nowait, dequeue)
+        except BaseException:
+            self._end(keep_hold=False)
+            raise
+        running = asyncio.create_task(self._run(turn, events.put_nowait))
+        try:
+            while True:
+                event = await events.get()
+                yield event
+                if isinstance(event, TurnCompleted | TurnInterrupted | TurnFailed):
+                    return
+        finally:
+            turn.interrupt()
+            await asyncio.shield(running)
+
+    async def _prepare(
+        self, start: Callable[[Session], _Start], emit: Callable[[SessionEvent], None], dequeue: str | None
+    ) -> Turn:
+        """Everything before the model is asked; on return the prompt is on disk."""
+        if self._hold is None:
+            await self._take_hold()
+        async with self._lock:
+            await asyncio.to_thread(self._ledger.refresh)
+            draft = await asyncio.to_thread(self._store.read_turn_draft, self.key)
+            recovery = recover(draft, self.session, self._queue, self._clock)
+            self._queue = recovery.queue
+            if recovery.entries:
+                await asyncio.to_thread(self._ledger.append, recovery.entries, exclusive=True)
+                emit(Notice("recovered", CUT_OFF))
+            begun = start(self.session)
+            ref = self.model
+            provider = self._models.provider(ref)
+            info = await provider.info(ref.name)
+            entries = entries_for(
+                self.options, self.session, new=not self._ledger.exists, clock=self._clock, emit=emit
+            )
+            if begun.prompt is not None:
+                entries.append(MessageEntry(message=begun.prompt))
+            if entries:
+                await asyncio.to_thread(self._ledger.append, entries, exclusive=True)
+            if self._ledger.mended is not None:
+                emit(
+                    Notice(
+                        "mended", f"an unfinished end of the file was cut off; kept in {self._ledger.mended}"
+                    )
+                )
+                self._ledger.mended = None
+        keeper = self._keeper = DraftKeeper(self._store, self.key)
+        self._queue = keeper.queue = tuple(prompt for prompt in self._queue if prompt.id != dequeue)
+        position = (self.session.position_of(begun.parent) or 0) if begun.parent else 0
+        emit(TurnStarted(self.key, str(ref), begun.prompt, position))
+        if begun.prompt is not None:
+            emit(MessageSaved(begun.prompt, position))
+        plan = TurnPlan(provider, str(ref), begun.parent, self._requests(begun, info, emit), emit)
+        self._turn = Turn(plan, self._ledger, keeper, self._clock)
+        return self._turn
+
+    def _requests(self, begun: _Start, info: ModelInfo, emit: Callable[[SessionEvent], None]) -> RequestMaker:
+        session, system = self.session, self.options.system_for(self.session)
+        loop = asyncio.get_running_loop()
+        go_on = self._prompt("continue", begun.parent, CONTINUE) if begun.continuing else None
+
+        def make(share: float) -> ModelRequest:
+            request, projection = make_request(
+                session,
+                info=info,
+                system=system,
+                table=self._table,
+                share=share,
+                max_tokens=self.options.max_tokens,
+                until=begun.until,
+                unstored=go_on,
+            )
+            if projection.left_out:
+                notice = Notice(
+                    "older_turns_left_out",
+                    f"the model sees from message {projection.starts_at} on; the whole session stays here",
+                    {"starts_at": projection.starts_at, "left_out": projection.left_out},
+                )
+                loop.call_soon_threadsafe(emit, notice)
+            return request
+
+        return make
+
+    async def _run(self, turn: Turn, emit: Callable[[SessionEvent], None]) -> None:
+        last: LastEvent
+        try:
+            last = await turn.run()
+        except Exception as error:
+            # A bug, ours or a provider's: the stream still ends in order. The log names the place, not the text.
+            logger.exception("a turn was ended by a bug")
+            failure = Failure("bug", f"a bug ended this turn: {type(error).__name__}")
+            last = TurnFailed(failure, None, exit_code=1, saved=False)
+        # The hold stays only while queued prompts are about to be sent: the front end calls `send_queued` next.
+        self._end(keep_hold=bool(self._queue) and isinstance(last, TurnCompleted))
+        emit(last)
+
+    def _end(self, *, keep_hold: bool) -> None:
+        self._turn = None
+        self._keeper = None
+        if not keep_hold:
+            self._release()
+        self._idle.set()
+
+
+_INVISIBLE = dict.fromkeys((*range(0x200B, 0x2010), 0x2060, 0xFEFF))
+
+
+def _checked(prompt: str) -> str:
+    """Return `prompt` fit to be stored and sent; raise UsageError when it says nothing."""
+    text = without_surrogates(prompt)
+    if not text.translate(_INVISIBLE).strip():
+        raise UsageError("there is nothing to send: the prompt is empty")
+    return text
