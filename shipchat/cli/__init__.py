@@ -1,0 +1,1 @@
+"""The commands: parse, bootstrap, call, print. What they call lives elsewhere."""
