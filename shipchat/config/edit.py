@@ -34,7 +34,9 @@ def with_setting(text: str, name: str, value: str | bool | int) -> str:
     """Return the TOML text with the top-level setting changed, or added before the first table."""
     lines = text.splitlines(keepends=True)
     top = next((index for index, line in enumerate(lines) if _TABLE.match(line)), len(lines))
-    pattern = re.compile(rf"^(\s*{re.escape(name)}\s*=\s*)(\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^#\s]+)(.*)$", re.DOTALL)
+    pattern = re.compile(
+        rf"^(\s*{re.escape(name)}\s*=\s*)(\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^#\s]+)(.*)$", re.DOTALL
+    )
     for index in range(top):
         found = pattern.match(lines[index])
         if found is not None:
