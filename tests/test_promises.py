@@ -52,13 +52,13 @@ def test_sixteen_at_once_one_wins_and_the_others_are_told_who(program: Program) 
     racers = [program.start("send", "-s", "one", f"prompt {n}") for n in range(16)]
     results = []
     for racer in racers:
-        out, err = racer.communicate(timeout=60)
-        results.append((racer.returncode, out.decode(), err.decode(), racer.pid))
+        printed, told = racer.communicate(timeout=60)
+        results.append((racer.returncode, printed.decode(), told.decode(), racer.pid))
     winners = [result for result in results if result[0] == 0]
     assert len(winners) == 1, results
-    for code, said, err, _ in results:
+    for code, out, err, _ in results:
         if code != 0:
-            assert (code, said) == (4, "")
+            assert (code, out) == (4, "")
             assert re.search(rf"held by pid {winners[0][3]} on \S+ since \d\d:\d\d", err), err
             assert "(session_held)" in err
             assert "fork" in err

@@ -5,10 +5,8 @@ reply on disk, then hold freed. How a reply streams is `Turn`'s; how entries are
 """
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass
 
 from shipchat.core.context import CONTINUE
 from shipchat.core.drafts import QueuedPrompt
@@ -25,34 +23,29 @@ from shipchat.core.events import (
     TurnStarted,
 )
 from shipchat.core.ids import new_id
-from shipchat.core.messages import AssistantMessage, Failure, Message, TextPart, UserMessage
+from shipchat.core.messages import Failure, TextPart, UserMessage
 from shipchat.core.models import ModelInfo, ModelRef, parse_model
-from shipchat.core.protocols import FullStore, Hold, ModelRequest, WindowDraft
-from shipchat.core.safe_text import without_surrogates
+from shipchat.core.protocols import FullStore, ModelRequest, WindowDraft
 from shipchat.core.session import Session
 from shipchat.sessions.clock import Clock, utc_now
 from shipchat.sessions.draft_keeper import DraftKeeper
+from shipchat.sessions.hold import WindowHold
 from shipchat.sessions.ledger import Ledger
 from shipchat.sessions.look import Look, look
 from shipchat.sessions.options import ChatOptions, ModelAccess, entries_for
 from shipchat.sessions.recovery import CUT_OFF, recover
-from shipchat.sessions.requests import TokenTable, make_request
-from shipchat.sessions.turn import RequestMaker, Turn, TurnPlan
+from shipchat.sessions.requests import RequestMaker, TokenTable, make_request
+from shipchat.sessions.turn import Turn, TurnPlan
+from shipchat.sessions.turn_start import (
+    StartOf,
+    TurnStart,
+    answering_again,
+    asking,
+    checked_prompt,
+    continuing,
+)
 
 logger = logging.getLogger("shipchat.sessions")
-
-
-@dataclass(frozen=True, slots=True)
-class _Start:
-    """What a turn begins with: the prompt to store (None: none is new) and the message that the reply answers to.
-
-    `until` ends what is sent at this message; `continuing` asks for the rest of a reply that was cut off.
-    """
-
-    prompt: UserMessage | None
-    parent: str | None
-    until: str | None = None
-    continuing: bool = False
 
 
 class ChatSession:
@@ -79,7 +72,7 @@ class ChatSession:
         self._table = TokenTable(models.counter)
         self._keeper: DraftKeeper | None = None
         self._queue: tuple[QueuedPrompt, ...] = ()
-        self._hold: Hold | None = None
+        self._hold = WindowHold(store, self.key, self.options.program)
         self._turn: Turn | None = None
         self._idle = asyncio.Event()
         self._idle.set()
@@ -131,50 +124,22 @@ class ChatSession:
         StoreUnavailable (the prompt could not be stored and nothing was sent), ModelMissing. After it, failures are
         events. Closing the generator interrupts the turn; what had arrived is stored.
         """
-
-        def start(session: Session) -> _Start:
-            parent = session.head if replacing is None else session.find_message(replacing).parent
-            return self._asking(new_id(), parent, _checked(prompt))
-
-        return self._stream(start)
+        return self._stream(asking(prompt, self._clock, replacing=replacing))
 
     def send_queued(self) -> AsyncGenerator[SessionEvent]:
         """Send the first queued prompt, as `send` does. Raises UsageError when none waits."""
         if not self._queue:
             raise UsageError("no prompt is queued")
         first = self._queue[0]
-        return self._stream(
-            lambda session: self._asking(first.id, session.head, first.text), dequeue=first.id
-        )
+        return self._stream(asking(first.text, self._clock, message_id=first.id), dequeue=first.id)
 
     def continue_reply(self) -> AsyncGenerator[SessionEvent]:
         """Have the last reply, cut short, continued as a child of it. Raises UsageError when it is complete."""
-
-        def start(session: Session) -> _Start:
-            last = session.tree.get(session.head) if session.head else None
-            if not isinstance(last, AssistantMessage) or last.status == "complete":
-                raise UsageError("there is no interrupted reply to continue")
-            if not last.text.strip():  # nothing to continue: ask again
-                return _Start(None, last.parent, until=last.parent)
-            return _Start(None, last.id, continuing=True)
-
-        return self._stream(start)
+        return self._stream(continuing)
 
     def regenerate(self, reply: int | str | None = None) -> AsyncGenerator[SessionEvent]:
         """Make another reply beside `reply` (an id or position; the last one by default): a sibling of it."""
-
-        def start(session: Session) -> _Start:
-            target: Message | None = session.tree.get(session.head) if session.head else None
-            if reply is not None:
-                target = session.find_message(reply)
-            while isinstance(target, AssistantMessage):
-                above = session.tree.parent(target.id)
-                target = session.tree.get(above) if above else None
-            if target is None:
-                raise UsageError("there is no prompt to answer again")
-            return _Start(None, target.id, until=target.id)
-
-        return self._stream(start)
+        return self._stream(answering_again(reply))
 
     def interrupt(self) -> None:
         """Stop the reply in flight, if any; its stream then ends with TurnInterrupted."""
@@ -185,7 +150,7 @@ class ChatSession:
 
     async def enqueue(self, prompt: str) -> QueuedPrompt:
         """Put a prompt behind the running turn; it is on disk when this returns."""
-        queued = QueuedPrompt(new_id(), self._clock(), _checked(prompt))
+        queued = QueuedPrompt(new_id(), self._clock(), checked_prompt(prompt))
         await self.set_queue((*self._queue, queued))
         return queued
 
@@ -195,7 +160,7 @@ class ChatSession:
         if self._keeper is not None:
             await self._keeper.set_queue(self._queue)
             return
-        async with self._held():
+        async with self._hold.for_a_moment():
             await DraftKeeper(self._store, self.key).set_queue(self._queue)
 
     # --- changes ---
@@ -247,44 +212,16 @@ class ChatSession:
         """Interrupt a running turn, wait until what had arrived is stored, and free the hold."""
         self.interrupt()
         await self._idle.wait()
-        self._release()
+        self._hold.release()
 
     # --- inside ---
 
-    def _asking(self, message_id: str, parent: str | None, text: str) -> _Start:
-        return _Start(self._prompt(message_id, parent, text), message_id)
-
-    def _prompt(self, message_id: str, parent: str | None, text: str) -> UserMessage:
-        return UserMessage(id=message_id, parent=parent, at=self._clock(), parts=(TextPart(text),))
-
     async def _change(self, entry: Entry) -> None:
-        async with self._held(), self._lock:
+        async with self._hold.for_a_moment(), self._lock:
             await asyncio.to_thread(self._ledger.refresh)
             await asyncio.to_thread(self._ledger.append, (entry,), exclusive=True)
 
-    @contextlib.asynccontextmanager
-    async def _held(self) -> AsyncGenerator[None]:
-        """Have the hold for the instant of a change; a running turn's own is left as it is."""
-        had = self._hold is not None
-        if not had:
-            await self._take_hold()
-        try:
-            yield
-        finally:
-            if not had:
-                self._release()
-
-    async def _take_hold(self) -> None:
-        self._hold = await asyncio.to_thread(self._store.hold, self.key, self.options.program)
-
-    def _release(self) -> None:
-        hold, self._hold = self._hold, None
-        if hold is not None:
-            hold.release()
-
-    async def _stream(
-        self, start: Callable[[Session], _Start], *, dequeue: str | None = None
-    ) -> AsyncGenerator[SessionEvent]:
+    async def _stream(self, start: StartOf, *, dequeue: str | None = None) -> AsyncGenerator[SessionEvent]:
         if self.replying:
             raise SessionHeld(self.key, await asyncio.to_thread(self._store.holder, self.key))
         self._idle.clear()
@@ -306,11 +243,10 @@ class ChatSession:
             await asyncio.shield(running)
 
     async def _prepare(
-        self, start: Callable[[Session], _Start], emit: Callable[[SessionEvent], None], dequeue: str | None
+        self, start: StartOf, emit: Callable[[SessionEvent], None], dequeue: str | None
     ) -> Turn:
         """Everything before the model is asked; on return the prompt is on disk."""
-        if self._hold is None:
-            await self._take_hold()
+        await self._hold.take()
         async with self._lock:
             await asyncio.to_thread(self._ledger.refresh)
             draft = await asyncio.to_thread(self._store.read_turn_draft, self.key)
@@ -347,10 +283,16 @@ class ChatSession:
         self._turn = Turn(plan, self._ledger, keeper, self._clock)
         return self._turn
 
-    def _requests(self, begun: _Start, info: ModelInfo, emit: Callable[[SessionEvent], None]) -> RequestMaker:
+    def _requests(
+        self, begun: TurnStart, info: ModelInfo, emit: Callable[[SessionEvent], None]
+    ) -> RequestMaker:
         session, system = self.session, self.options.system_for(self.session)
         loop = asyncio.get_running_loop()
-        go_on = self._prompt("continue", begun.parent, CONTINUE) if begun.continuing else None
+        go_on: UserMessage | None = None
+        if begun.continuing:
+            go_on = UserMessage(
+                id="continue", parent=begun.parent, at=self._clock(), parts=(TextPart(CONTINUE),)
+            )
 
         def make(share: float) -> ModelRequest:
             request, projection = make_request(
@@ -391,16 +333,5 @@ class ChatSession:
         self._turn = None
         self._keeper = None
         if not keep_hold:
-            self._release()
+            self._hold.release()
         self._idle.set()
-
-
-_INVISIBLE = dict.fromkeys((*range(0x200B, 0x2010), 0x2060, 0xFEFF))
-
-
-def _checked(prompt: str) -> str:
-    """Return `prompt` fit to be stored and sent; raise UsageError when it says nothing."""
-    text = without_surrogates(prompt)
-    if not text.translate(_INVISIBLE).strip():
-        raise UsageError("there is nothing to send: the prompt is empty")
-    return text

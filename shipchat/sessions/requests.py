@@ -1,7 +1,8 @@
 """Makes the request of one model call: which turns fit the model's window, and how they are counted."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from shipchat.core.context import MESSAGE_OVERHEAD, Projection, countable, project
 from shipchat.core.messages import Message, UserMessage
@@ -11,6 +12,10 @@ from shipchat.core.session import Session
 
 RESERVE_SHARE: Final = 0.25
 """The share of the window kept for the reply when no limit was asked for."""
+
+
+RequestMaker: TypeAlias = Callable[[float], ModelRequest]
+"""Makes the request within this share of the model's window; raises ContextOverflow. Blocking."""
 
 
 @dataclass(slots=True)

@@ -47,7 +47,7 @@ from shipchat.sessions.clock import Clock
 from shipchat.sessions.draft_keeper import DraftKeeper
 from shipchat.sessions.ledger import Ledger
 from shipchat.sessions.reply import Reply
-from shipchat.sessions.requests import byte_bound
+from shipchat.sessions.requests import RequestMaker, byte_bound
 from shipchat.sessions.tools import MAX_CALLS, TooManyModelCalls, toolbox_of
 
 MAX_TRIES: Final = 3
@@ -61,9 +61,6 @@ SHRINK: Final = 0.7
 
 BYTES_A_TOKEN: Final = 3
 """Bytes that a token is at least, on average: a cautious guess (English has 4 to 5, JSON about 3.5)."""
-
-RequestMaker = Callable[[float], ModelRequest]
-"""Makes the request within this share of the model's window; raises ContextOverflow. Blocking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +83,7 @@ class Turn:
         self._keeper = keeper
         self._clock = clock
         self._toolbox = toolbox_of(plan.provider)
-        self._calls: tuple[
-            AssistantMessage, ...
-        ] = ()  # what this turn has stored: calls of tools, with results
+        self._calls: tuple[AssistantMessage, ...] = ()  # stored by this turn already: each called tools
         self._interrupted = asyncio.Event()
 
     def interrupt(self) -> None:
@@ -118,6 +113,11 @@ class Turn:
                 await self._use_tools(reply)
         except ShipchatError as caught:
             error = caught
+        except BaseException:
+            await (
+                self._keeper.pause()
+            )  # a bug: the draft keeps what had arrived, for the next turn to recover
+            raise
         return await self._store(reply, error)
 
     async def _ask(self, reply: Reply) -> None:
