@@ -7,22 +7,30 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from shipchat.config.paths import Directories, directories
 from shipchat.config.settings import Settings, load_settings
 from shipchat.core.context import DEFAULT_SYSTEM
 from shipchat.core.entries import SessionHeader
+from shipchat.core.errors import ConfigInvalid
 from shipchat.core.keys import check_key, new_key
 from shipchat.core.models import ModelRef
-from shipchat.core.protocols import FullStore, Provider, TokenCounter
+from shipchat.core.protocols import FullStore, Provider, Search, TokenCounter
 from shipchat.sessions.session_manager import SessionManager
 
 if TYPE_CHECKING:
+    from shipchat.config.credentials import Credentials
+    from shipchat.exchange.exchange import Exchange
+    from shipchat.index.catalogue import IndexedCatalogue
+    from shipchat.index.search import SessionSearch
     from shipchat.providers.local_models import LocalModels
+    from shipchat.providers.offered import OfferedModel
     from shipchat.providers.registry import Registry
     from shipchat.sessions.chat_session import ChatSession
-    from shipchat.sessions.options import ChatOptions
+    from shipchat.sessions.options import ChatOptions, CompactionOptions
+    from shipchat.stores.file.store import FileSessionStore
 
 PROVIDERS_VARIABLE: Final = "SHIPCHAT_EXTRA_PROVIDERS"
 """More providers, `name=module:factory` separated by commas: for one's own, and for tests."""
@@ -49,11 +57,18 @@ class Models:
         """The providers by name."""
         if self._registry is None:
             from shipchat.providers.registry import ProviderSettings, Registry, factories_from
+            from shipchat.providers.servers import known_servers
 
             self._registry = Registry(
                 ProviderSettings(
                     models_directory=self.directories.models,
                     context=self.settings.local.context,
+                    servers=known_servers(
+                        self.settings.providers,
+                        self._key,
+                        stall=self.settings.stall_timeout,
+                        effort=self.settings.effort,
+                    ),
                     extra=factories_from(os.environ.get(PROVIDERS_VARIABLE, "")),
                 )
             )
@@ -68,9 +83,37 @@ class Models:
             self._counter = O200kCounter()
         return self._counter
 
+    @property
+    def credentials(self) -> "Credentials":
+        """The keys of providers."""
+        from shipchat.config.credentials import Credentials
+
+        return Credentials(self.directories.config)
+
     def provider(self, ref: ModelRef) -> Provider:
         """Return who answers for `ref`. Raises ModelMissing for an unknown provider."""
         return self.registry.provider_for(ref)
+
+    def offered(self) -> "list[OfferedModel]":
+        """Return the models of servers that can be chosen now, without asking a vendor.
+
+        Those of the config, of vendors that there is a key for, and of servers found running on this machine.
+        Blocks, for at most a third of a second. Raises ConfigInvalid when the file of keys can't be read.
+        """
+        from shipchat.providers.discovery import find_servers
+        from shipchat.providers.offered import offered_models
+
+        return offered_models(self.registry.servers(), find_servers() if self.settings.discover else ())
+
+    async def list_models(self, provider: str) -> "list[OfferedModel]":
+        """Return the models that `provider` itself lists. Raises ModelMissing, ProviderError."""
+        from shipchat.providers.offered import listed_models
+
+        return await listed_models(self.registry, provider)
+
+    def _key(self, provider: str, variable: str | None) -> str | None:
+        found = self.credentials.find(provider, variable)
+        return None if found is None else found.key
 
     async def close(self) -> None:
         """Stop what providers run."""
@@ -151,7 +194,69 @@ class Chats:
             default_model=self.settings.default_model,
             default_system=DEFAULT_SYSTEM if self.settings.system is None else self.settings.system,
             program=self.program,
+            compaction=self._compaction(),
+            overflow=self.settings.overflow,
         )
+
+    def _compaction(self) -> "CompactionOptions":
+        from shipchat.sessions.options import CompactionOptions
+
+        table = self.settings.compaction
+        return CompactionOptions(
+            mode=table.mode,
+            share=table.share,
+            keep=table.keep,
+            model=table.model,
+            instructions=table.instructions,
+            prompt=None if table.prompt_file is None else self._prompt(table.prompt_file),
+            timeout=table.timeout,
+            shares={name: one.share for name, one in table.models.items() if one.share is not None},
+            keeps={name: one.keep for name, one in table.models.items() if one.keep is not None},
+        )
+
+    def _prompt(self, name: str) -> str:
+        """Return the text of the user's own prompt for summaries, in a file beside the config when not absolute."""
+        config = self.models.directories.config
+        path = Path(name).expanduser() if config is None else config / Path(name).expanduser()
+        try:
+            return path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigInvalid(
+                f"compaction.prompt_file: {path} can't be read",
+                advice=(
+                    "It is the text that asks for a summary; {words} and {headings} in it are filled in.",
+                ),
+                details={"path": str(path), "reason": str(error)},
+            ) from None
+
+
+@dataclass(slots=True)
+class Index:
+    """The catalogue and the full text of the sessions, loaded when they are first needed."""
+
+    store: "FileSessionStore"
+    directories: Directories
+    _catalogue: "IndexedCatalogue | None" = None
+    _search: "SessionSearch | None" = None
+
+    @property
+    def catalogue(self) -> "IndexedCatalogue":
+        """The sessions at the speed of an index."""
+        if self._catalogue is None:
+            from shipchat.index.catalogue import IndexedCatalogue
+
+            root = self.directories.sessions
+            self._catalogue = IndexedCatalogue(self.store, root, self.directories.cache / "index.sqlite3")
+        return self._catalogue
+
+    @property
+    def search(self) -> "SessionSearch":
+        """Finds words in all sessions."""
+        if self._search is None:
+            from shipchat.index.search import SessionSearch
+
+            self._search = SessionSearch(self.catalogue, self.directories.sessions)
+        return self._search
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +268,19 @@ class Services:
     sessions: SessionManager
     chats: Chats
     models: Models
+    index: Index
+
+    @property
+    def search(self) -> Search:
+        """Finds words in all sessions."""
+        return self.index.search
+
+    @property
+    def exchange(self) -> "Exchange":
+        """Takes sessions out as files of other kinds, and in again."""
+        from shipchat.exchange.exchange import Exchange
+
+        return Exchange(self.sessions.store, self.directories.blobs)
 
 
 def services(program: str, settings: Settings | None = None, where: Directories | None = None) -> Services:
@@ -176,10 +294,12 @@ def services(program: str, settings: Settings | None = None, where: Directories 
     settings = load_settings(where=where) if settings is None else settings
     store = FileSessionStore(where.sessions)
     models = Models(settings, where)
+    index = Index(store, where)
     return Services(
         settings=settings,
         directories=where,
-        sessions=SessionManager(store),
+        sessions=SessionManager(store, catalogue=index.catalogue),
         chats=Chats(store, models, settings, program),
         models=models,
+        index=index,
     )

@@ -67,6 +67,11 @@ def test_looking_at_sessions_needs_none_of_the_heavy_libraries(
     assert loaded_by(place, *arguments) & (HEAVY | {"httpx2", "asyncio", "sqlite3"}) == set()
 
 
+@pytest.mark.parametrize("arguments", [("models", "list"), ("keys", "list")], ids=" ".join)
+def test_looking_at_models_and_keys_loads_no_sdk(place: Path, arguments: tuple[str, ...]) -> None:
+    assert loaded_by(place, *arguments) & HEAVY == set()
+
+
 def test_help_needs_typer_alone(place: Path) -> None:
     loaded = loaded_by(place, "--help")
     assert loaded & (HEAVY | {"httpx2", "asyncio", "msgspec", "platformdirs"}) == set()

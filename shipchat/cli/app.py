@@ -85,8 +85,14 @@ def root(
       shipchat resume -                        go on with the newest
       shipchat fork work --from-message 2      try another way; work stays as it is
     """
-    if context.invoked_subcommand is None:
+    if context.invoked_subcommand is not None:
+        return
+    from shipchat.cli.screen import has_screen, show_screen
+
+    if not has_screen():
         print(context.get_help())
+        return
+    raise typer.Exit(show_screen())
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -118,6 +118,7 @@ def _provider_value(provider: Any) -> dict[str, Any]:
         "api_key_env": provider.api_key_env,
         "models": list(provider.models),
         "context_window": provider.context_window,
+        "max_output": provider.max_output,
     }
 
 

@@ -36,14 +36,34 @@ send --output events: one JSON object a line, as it happens; each has type and m
   turn_started {key, model, prompt, position} · reply_started {reply_id, position, model, parent}
   text_delta {text} · reasoning_delta {text} · usage_updated {usage} · message_saved {saved (a message), position}
   retry_scheduled {attempt, delay (seconds), failure} · notice {about, details}
-  tool_call_started {call} · tool_call_finished {call} · compaction_started {tokens_before, pieces}
+  tool_call_started {call} · tool_call_finished {call} · compaction_started {tokens_before, pieces, piece}
   compaction_finished {checkpoint, tokens_before, tokens_after, failure}
   turn_completed {reply} · turn_interrupted {reply} · turn_failed {failure, reply, advice[], exit_code, saved}
 
 new, fork, restore: {key} · rename: {key, title} · tag, untag: {key, tags[]}
 archive, unarchive: array of {key, archived}
 delete, trash: array of {trash_id, key, title, deleted_at, messages}
-models list: array of {model, installed, size (bytes), window (tokens), note, default}
+search: an object of
+  query, complete, missing (sessions not searched yet), more (hits beyond the limit), widened (only beginnings matched)
+  hits          array of {key, title, role ("user" | "assistant" | "title"), position, message_id, on_path,
+                branch (id of the last message of its branch, null on the current path), at, snippet,
+                marks[] of [begin, end] within the snippet, archived, tags[], score}
+branches: {key, title, branches[], forked_from (null or {key, message, position, title, exists}), forks[]}
+  branches      array of {first, last (positions), begin, end, after (message ids), current, text}
+  forks         array of {key, title, position, message, messages}
+compact: {key, checkpoint (null with --dry-run), first, last (positions), covers, kept_from (message ids),
+    tokens_before, tokens_after (of a request), exact (the provider counted), window, model, instructions, summary}
+compact --undo, --redo: {key, checkpoint, undone, starts_at}
+show --what-the-model-sees: {key, model, tokens, window, starts_at, checkpoint, system, messages[] of {role, parts[]}}
+pin, unpin: {key, pins[] of {message_id, position}}
+export -o FILE: {key, path, format, bytes}
+import: array of {key, original_key, title, messages, attachments, notes[]}
+purge: {purged[] of {key, files}, attachments} · trash --empty: {erased[] (trash ids), attachments}
+repair: {key, path, reason (null: nothing is wrong), messages, notes[], repaired, backup}
+doctor: {healthy, checks[] of {name, state ("ok" | "note" | "bad"), text}}
+models list: array of {model, installed, size (bytes), window (tokens), price, note, default};
+    price is [read, written] in US dollars for a million tokens, or null
+keys list: array of {provider, key (masked), from, variable, url}
 models pull, add, remove: {model, path}
 config path: {config, data, sessions, models, cache, reports, data_origin, config_origin}
 config show: {settings: {NAME: {value, origin}}, providers: {NAME: {...}}, warnings[]}

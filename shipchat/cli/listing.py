@@ -50,6 +50,8 @@ def list_sessions(
     )
     for text in services.directories.notes:
         note(f"shipchat: {text}")
+    for path in services.index.catalogue.vanished[:5]:
+        note(f"shipchat: a session file is gone, and not in the trash: {path}")
     if as_json:
         from shipchat.cli.json_values import summary_value
 

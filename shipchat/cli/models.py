@@ -14,6 +14,7 @@ from shipchat.core.errors import ModelMissing, UsageError
 if TYPE_CHECKING:
     from shipchat.bootstrap import Services
     from shipchat.providers.local_pull import PullProgress
+    from shipchat.providers.offered import OfferedModel
 
 DEFAULT = "smollm2"
 """What `models pull` fetches when nothing is named."""
@@ -38,44 +39,58 @@ def models(context: typer.Context, as_json: Json = False) -> None:
       shipchat send -m local/smollm2 "Hello"
     """
     if context.invoked_subcommand is None:
-        list_models(as_json)
+        list_models(as_json=as_json)
 
 
 @app.command("list", cls=HelpfulCommand)
-def list_models(as_json: Json = False) -> None:
+def list_models(
+    provider: Annotated[
+        str | None,
+        typer.Argument(metavar="PROVIDER", help="Ask this one for everything it has.", show_default=False),
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """List the models that can be used.
+
+    Those of this machine, of servers found running on it, of the config, and of vendors that there is a key for. With
+    PROVIDER, that one is asked itself.
 
     Examples:
       shipchat models list
+      shipchat models list anthropic
       shipchat models list --json | jq -r '.[] | select(.installed) | .model'
     """
     services = open_services("models")
-    rows = model_rows(services)
+    rows = model_rows(services) if provider in (None, "local") else server_rows(services, provider)
     if as_json:
         print_json(rows)
         return
     print_table(
-        ("MODEL", "STATE", "SIZE", "NOTE", ""),
+        ("MODEL", "STATE", "SIZE", "WINDOW", "PRICE", "NOTE", ""),
         [
             (
                 row["model"],
                 "ready" if row["installed"] else "not fetched",
                 f"{row['size'] / 1e6:,.0f} MB" if row["size"] else "",
+                f"{row['window'] / 1000:,.0f}k" if row["window"] else "",
+                f"${row['price'][0]:g} / ${row['price'][1]:g}" if row["price"] else "",
                 row["note"],
                 "default" if row["default"] else "",
             )
             for row in rows
         ],
-        right=(2,),
-        flexible=3,
+        right=(2, 3, 4),
+        flexible=5,
     )
+    if any(row["price"] for row in rows):
+        note("Prices: US dollars for a million tokens, read / written, from a table that may be out of date.")
     missing = [row["model"] for row in rows if not row["installed"]]
     if missing:
         note(f"Fetch one: shipchat models pull {missing[0].removeprefix('local/')}")
 
 
 def model_rows(services: "Services") -> list[dict[str, Any]]:
-    """Return the rows of `models list --json`: local models, then those that the config names."""
+    """Return the rows of `models list --json`: local models, then those of servers (see `Models.offered`)."""
     local = services.models.local
     installed = {one.name: one for one in local.installed()}
     rows: list[dict[str, Any]] = []
@@ -88,20 +103,59 @@ def model_rows(services: "Services") -> list[dict[str, Any]]:
             else str(there.path if there else "")
         )
         rows.append(
-            _row(f"local/{name}", there is not None, size, known.trained_context if known else None, about)
+            _row(
+                f"local/{name}",
+                installed=there is not None,
+                size=size,
+                window=known.trained_context if known else None,
+                note=about,
+            )
         )
-    for provider in services.settings.providers.values():
-        rows += [
-            _row(f"{provider.name}/{name}", True, None, provider.context_window, "from the config")
-            for name in provider.models
-        ]
+    rows += [_offered_row(one) for one in services.models.offered()]
+    return _with_default(rows, services)
+
+
+def server_rows(services: "Services", provider: str) -> list[dict[str, Any]]:
+    """Return the rows of the models that `provider` itself lists. Raises ModelMissing, ProviderError."""
+    import asyncio
+
+    async def ask() -> "list[OfferedModel]":
+        try:
+            return await services.models.list_models(provider)
+        finally:
+            await services.models.close()
+
+    return _with_default([_offered_row(one) for one in asyncio.run(ask())], services)
+
+
+def _with_default(rows: list[dict[str, Any]], services: "Services") -> list[dict[str, Any]]:
     for row in rows:
         row["default"] = row["model"] == services.settings.default_model
     return rows
 
 
-def _row(model: str, installed: bool, size: int | None, window: int | None, text: str) -> dict[str, Any]:
-    return {"model": model, "installed": installed, "size": size, "window": window, "note": text}
+def _offered_row(one: "OfferedModel") -> dict[str, Any]:
+    price = None if one.price is None else list(one.price)
+    return _row(one.model, installed=True, window=one.window, note=one.note, price=price)
+
+
+def _row(
+    model: str,
+    *,
+    installed: bool,
+    size: int | None = None,
+    window: int | None = None,
+    note: str = "",
+    price: list[float] | None = None,
+) -> dict[str, Any]:
+    return {
+        "model": model,
+        "installed": installed,
+        "size": size,
+        "window": window,
+        "price": price,
+        "note": note,
+    }
 
 
 @app.command(cls=HelpfulCommand)

@@ -18,6 +18,11 @@ def line(text: str = "") -> None:
     print(safe_line(text))
 
 
+def print_text(text: str) -> None:
+    """Print text that is safe already: made of safe pieces and our own styles."""
+    print(text)
+
+
 def block(text: str) -> None:
     """Print text of several lines on standard output, made safe to show."""
     print(safe_text(text))
@@ -94,29 +99,55 @@ def print_table(
     `right` numbers the columns that are aligned to the right. Columns without any content are left out.
     """
     shown = [index for index in range(len(heads)) if any(row[index] for row in rows)]
-    cells = [[safe_line(row[index]) for index in shown] for row in rows]
+    columns_of = [_safe_column([row[index] for row in rows]) for index in shown]
     titles = [heads[index] for index in shown]
-    widths = [max(map(width_of, column)) for column in zip(titles, *cells, strict=True)]
+    measured = [_widths(column) for column in columns_of]
+    widths = [max(len(title), *found) for title, found in zip(titles, measured, strict=True)]
     total = columns()
     if total is not None and flexible in shown:
         at = shown.index(flexible)
         others = sum(widths) - widths[at] + GAP * (len(widths) - 1)
-        widths[at] = max(min(widths[at], total - 1 - others), 12)
-        for row in cells:
-            row[at] = cut(row[at], widths[at])
+        room = max(min(widths[at], total - 1 - others), 12)
+        if room < widths[at]:
+            columns_of[at] = [cut(text, room) for text in columns_of[at]]
+            measured[at] = _widths(columns_of[at])
+        widths[at] = room
     at_right = {shown.index(index) for index in right if index in shown}
+    padded = [
+        _padded(column, found, width, to_right=place in at_right)
+        for place, (column, found, width) in enumerate(zip(columns_of, measured, widths, strict=True))
+    ]
+    head = (
+        (" " * GAP)
+        .join(
+            [
+                title.rjust(width) if place in at_right else title.ljust(width)
+                for place, (title, width) in enumerate(zip(titles, widths, strict=True))
+            ]
+        )
+        .rstrip()
+    )
+    lines = [(" " * GAP).join(cells).rstrip() for cells in zip(*padded, strict=True)]
     if styled():
-        print(dim(_joined(titles, widths, at_right)))
-    else:
-        print(_joined(titles, widths, at_right))
-    for row in cells:
-        text = _joined(row, widths, at_right)
-        print(bold(row[0]) + text[len(row[0]) :] if styled() else text)
+        first = columns_of[0] if columns_of else []
+        lines = [bold(text) + line_[len(text) :] for text, line_ in zip(first, lines, strict=True)]
+    # One write: ten thousand of them are most of the time of a list.
+    print("\n".join([dim(head) if styled() else head, *lines]))
 
 
-def _joined(row: Sequence[str], widths: Sequence[int], at_right: set[int]) -> str:
-    pieces = []
-    for index, (text, width) in enumerate(zip(row, widths, strict=True)):
-        padding = " " * (width - width_of(text))
-        pieces.append(padding + text if index in at_right else text + padding)
-    return (" " * GAP).join(pieces).rstrip()
+def _safe_column(column: list[str]) -> list[str]:
+    """Return a column's texts, each safe to show on a line. Nothing that `safe_line` changes is printable."""
+    return column if "".join(column).isprintable() else [safe_line(text) for text in column]
+
+
+def _widths(column: list[str]) -> list[int]:
+    # Most titles that are not ASCII are only cut: an ellipsis takes one cell, and no table of widths is needed.
+    return [
+        len(text) if text.isascii() or text.replace("…", "").isascii() else width_of(text) for text in column
+    ]
+
+
+def _padded(column: list[str], widths: list[int], width: int, *, to_right: bool) -> list[str]:
+    if to_right:
+        return [" " * (width - own) + text for text, own in zip(column, widths, strict=True)]
+    return [text + " " * (width - own) for text, own in zip(column, widths, strict=True)]

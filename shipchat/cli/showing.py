@@ -11,7 +11,7 @@ from shipchat.cli.in_flight import open_with_reply
 from shipchat.cli.printing import block, note, print_json
 from shipchat.cli.startup import open_services
 from shipchat.cli.style import bold, dim
-from shipchat.core.errors import MessageNotFound
+from shipchat.core.errors import MessageNotFound, UsageError
 from shipchat.core.messages import (
     AssistantMessage,
     AttachmentPart,
@@ -36,6 +36,13 @@ def show(
         Literal["text", "markdown", "json"], typer.Option("--format", "-f", help="How to print.")
     ] = "text",
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    *,
+    what_the_model_sees: Annotated[
+        bool,
+        typer.Option(
+            "--what-the-model-sees", help="Print what would be sent: system prompt, summary, messages."
+        ),
+    ] = False,
 ) -> None:
     """Print the messages of a session.
 
@@ -47,8 +54,18 @@ def show(
       shipchat show - --messages -2               the last two messages of the newest session
       shipchat show work -f markdown > work.md
       shipchat show work -f json | jq -r '.messages[-1].text'
+      shipchat show work --what-the-model-sees    what a request is made of, after a compaction
     """
     services = open_services("show")
+    if what_the_model_sees:
+        if messages is not None or output == "markdown":
+            raise UsageError("--what-the-model-sees prints a whole request, as text or JSON")
+        from shipchat.cli.compacting import show_what_the_model_sees
+
+        show_what_the_model_sees(
+            services, session_key(services, session), as_json=as_json or output == "json"
+        )
+        return
     value, holder = open_with_reply(services, session_key(services, session))
     first, last = _chosen(value, messages)
     if as_json or output == "json":

@@ -1,13 +1,17 @@
 """Commands around the trash: delete, restore, trash."""
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shipchat.cli.arguments import Json, Sessions, session_key
+from shipchat.cli.asking import Yes, confirmed
 from shipchat.cli.printing import line, note, print_json, print_table
 from shipchat.cli.startup import open_services
+
+if TYPE_CHECKING:
+    from shipchat.bootstrap import Services
 
 
 def delete(sessions: Sessions, as_json: Json = False) -> None:
@@ -58,14 +62,24 @@ def restore(
         line(key)
 
 
-def trash(as_json: Json = False) -> None:
+def trash(
+    *,
+    empty: Annotated[bool, typer.Option("--empty", help="Erase all that is in it, for good.")] = False,
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
     """List deleted sessions.
 
     Examples:
       shipchat trash
       shipchat restore work            brings one back
+      shipchat trash --empty           erases them for good; asks first
     """
-    rows = open_services("trash").sessions.trashed()
+    services = open_services("trash")
+    if empty:
+        _empty(services, yes=yes, as_json=as_json)
+        return
+    rows = services.sessions.trashed()
     if as_json:
         from shipchat.cli.json_values import trashed_value
 
@@ -91,3 +105,20 @@ def trash(as_json: Json = False) -> None:
         right=(2, 3),
         flexible=1,
     )
+
+
+def _empty(services: "Services", *, yes: bool, as_json: bool) -> None:
+    rows = services.sessions.trashed()
+    what = "1 deleted session" if len(rows) == 1 else f"{len(rows):,} deleted sessions"
+    if rows and not confirmed(f"erase {what} for good, without a way back", yes=yes):
+        note("Nothing was erased.")
+        raise typer.Exit(130)
+    for one in rows:
+        services.sessions.store.erase(one.trash_id)
+    attachments = services.exchange.sweep_attachments(services.directories.sessions) if rows else 0
+    if rows:
+        services.search.forget()
+    if as_json:
+        print_json({"erased": [one.trash_id for one in rows], "attachments": attachments})
+    else:
+        note(f"Erased for good: {what}." if rows else "The trash is empty.")

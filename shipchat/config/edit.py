@@ -58,7 +58,7 @@ def _literal(value: str | bool | int) -> str:
     if isinstance(value, int):
         return str(value)
     escaped = "".join(
-        {"\\": "\\\\", '"': '\\"'}.get(letter, letter if letter.isprintable() else f"\\u{ord(letter):04X}")
+        {"\\": "\\\\", '"': '\\"'}.get(letter, letter if letter.isprintable() else f"\\U{ord(letter):08X}")
         for letter in value
     )
     return f'"{escaped}"'

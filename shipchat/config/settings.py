@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
+from shipchat.config.compaction import CompactionSettings, ModelShares
 from shipchat.config.paths import CONFIG_VARIABLE, DATA_VARIABLE, Directories, directories
 from shipchat.core.errors import ConfigInvalid, UsageError
 from shipchat.core.models import DEFAULT_MODEL, parse_model
@@ -45,6 +46,7 @@ class ProviderSettings:
     api_key_env: str | None = None
     models: tuple[str, ...] = ()
     context_window: int | None = None
+    max_output: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +63,19 @@ class Settings:
     start: Literal["fresh", "last"] = _setting("fresh", "what a bare `shipchat` opens")
     edit: Literal["sibling", "fork"] = _setting("sibling", "what editing an earlier prompt makes")
     theme: str | None = _setting(None, "colour theme; unset: by the terminal's background")
+    editing: Literal["emacs", "vi"] = _setting("emacs", "which keys edit what is typed, in `shipchat chat`")
     motion: bool = _setting(True, "whether anything on the screen may move by itself")
     max_tokens: int | None = _setting(None, "longest reply in tokens; unset: the model's own limit", least=1)
     overflow: Literal["drop-oldest", "error"] = _setting(
-        "drop-oldest", "what to do when a session outgrows the model's window"
+        "error", "what to do when a session outgrows the model's window and isn't compacted by itself"
     )
+    effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = _setting(
+        None, "how hard models think, where they can be told; unset: the model's own default"
+    )
+    stall_timeout: int = _setting(300, "seconds without a byte after which a reply is given up", least=1)
+    discover: bool = _setting(True, "whether this machine's usual ports are asked for model servers")
     local: LocalSettings = field(default_factory=LocalSettings)
+    compaction: CompactionSettings = field(default_factory=CompactionSettings)
     providers: Mapping[str, ProviderSettings] = field(default_factory=lambda: MappingProxyType({}))
     origins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     warnings: tuple[str, ...] = ()
@@ -93,11 +102,16 @@ class SettingInfo:
         return get_args(self.kind) if get_origin(self.kind) is Literal else ()
 
 
+_TABLES: Final[Mapping[str, Any]] = {"local": LocalSettings, "compaction": CompactionSettings}
+
+
 @cache
 def setting_table() -> tuple[SettingInfo, ...]:
     """Return every setting in the order of `config show`, those of tables after the top level."""
     rows = [_row(one, "", get_type_hints(Settings)) for one in fields(Settings) if one.metadata]
-    rows += [_row(one, "local.", get_type_hints(LocalSettings)) for one in fields(LocalSettings)]
+    for table, kind in _TABLES.items():
+        hints = get_type_hints(kind)
+        rows += [_row(one, f"{table}.", hints) for one in fields(kind) if one.metadata]
     return tuple(rows)
 
 
@@ -126,12 +140,15 @@ def load_settings(*, flags: Mapping[str, Any] | None = None, where: Directories 
     origins: dict[str, str] = {}
     warnings: list[str] = []
     providers: dict[str, ProviderSettings] = {}
+    shares: dict[str, ModelShares] = {}
     path = where.config_file
     if path is not None:
         for name, value in _flat(_read(path)).items():
-            if name == "local":
-                raise _invalid(str(path), "local must be a table, [local]")
-            if name == "providers":
+            if name in _TABLES:
+                raise _invalid(str(path), f"{name} must be a table, [{name}]")
+            if name == "compaction.models":
+                shares = _shares(value, path, warnings)
+            elif name == "providers":
                 providers = _providers(value, path, warnings)
             elif name in table:
                 values[name], origins[name] = _checked(table[name], value, str(path)), str(path)
@@ -146,7 +163,7 @@ def load_settings(*, flags: Mapping[str, Any] | None = None, where: Directories 
         if value is not None:
             flag = "--" + name.rpartition(".")[2].replace("_", "-").removeprefix("default-")
             values[name], origins[name] = _checked(table[name], value, flag), flag
-    return _built(values, providers, origins, warnings)
+    return _built(values, providers, shares, origins, warnings)
 
 
 def unknown_variables() -> list[str]:
@@ -158,16 +175,23 @@ def unknown_variables() -> list[str]:
 def _built(
     values: Mapping[str, Any],
     providers: dict[str, ProviderSettings],
+    shares: dict[str, ModelShares],
     origins: dict[str, str],
     warnings: list[str],
 ) -> Settings:
     top = {name: value for name, value in values.items() if "." not in name}
-    local = {
-        name.removeprefix("local."): value for name, value in values.items() if name.startswith("local.")
+    tables = {
+        table: {
+            name.removeprefix(f"{table}."): one
+            for name, one in values.items()
+            if name.startswith(f"{table}.")
+        }
+        for table in _TABLES
     }
     return Settings(
         **top,
-        local=LocalSettings(**local),
+        local=LocalSettings(**tables["local"]),
+        compaction=CompactionSettings(**tables["compaction"], models=MappingProxyType(shares)),
         providers=MappingProxyType(providers),
         origins=MappingProxyType(origins),
         warnings=tuple(warnings),
@@ -232,17 +256,37 @@ def _providers(value: Any, path: Path, warnings: list[str]) -> dict[str, Provide
     return providers
 
 
+def _shares(value: Any, path: Path, warnings: list[str]) -> dict[str, ModelShares]:
+    if not isinstance(value, dict) or not all(isinstance(one, dict) for one in value.values()):
+        raise _invalid(str(path), 'compaction.models must be tables, [compaction.models."PROVIDER/MODEL"]')
+    shares: dict[str, ModelShares] = {}
+    for name, given in value.items():
+        where = f"compaction.models.{name}"
+        _check_model(name, str(path), where)
+        known: dict[str, Any] = {}
+        for key, one in given.items():
+            if key in ("share", "keep"):
+                known[key] = _checked(
+                    SettingInfo(f"{where}.{key}", float, None, "", "", None), one, str(path)
+                )
+            else:
+                warnings.append(f"{path}: unknown setting {where}.{key}")
+        shares[name] = ModelShares(**known)
+    return shares
+
+
 def _from_text(row: SettingInfo, text: str) -> Any:
     kinds = _alternatives(row.kind)
     if bool in kinds:
         return {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False}.get(
             text.casefold(), False if text.casefold() in ("no", "off") else text
         )
-    if int in kinds:
-        try:
-            return int(text)
-        except ValueError:
-            return text
+    for kind in (int, float):
+        if kind in kinds:
+            try:
+                return kind(text)
+            except ValueError:
+                return text
     return text
 
 
@@ -268,20 +312,24 @@ def _checked(row: SettingInfo, value: Any, source: str) -> Any:
             if isinstance(value, int) and not isinstance(value, bool) and value >= (row.least or 0):
                 return value
             wanted.append(f"a whole number, at least {row.least or 0}")
+        elif kind is float:
+            if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
+                return float(value)
+            wanted.append("a number from 0 to 1")
         elif isinstance(value, kind):
-            if row.name == "default_model":
-                _check_model(value, source)
+            if row.name in ("default_model", "compaction.model"):
+                _check_model(value, source, row.name)
             return value
         else:
             wanted.append({bool: "true or false", str: "a string"}.get(kind, kind.__name__))
     raise _invalid(source, f"{row.name} must be {' or '.join(wanted)}", key=row.name)
 
 
-def _check_model(value: str, source: str) -> None:
+def _check_model(value: str, source: str, key: str) -> None:
     try:
         parse_model(value)
     except UsageError as error:
-        raise _invalid(source, f"default_model: {error}", key="default_model") from None
+        raise _invalid(source, f"{key}: {error}", key=key) from None
 
 
 def _invalid(source: str, reason: str, *, key: str | None = None) -> ConfigInvalid:

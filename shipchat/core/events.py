@@ -169,16 +169,18 @@ class RetryScheduled:
 
 @dataclass(frozen=True, slots=True)
 class CompactionStarted:
-    """Older turns are being summarised; `pieces` calls at most."""
+    """Older turns are being summarised; `pieces` calls at most, of which number `piece` begins: each is told."""
 
     type: ClassVar[Literal["compaction_started"]] = "compaction_started"
     tokens_before: int
     pieces: int = 1
+    piece: int = 1
 
     @property
     def message(self) -> str:
         """A sentence for a human."""
-        return f"summarising {self.tokens_before:,} tokens of older turns"
+        part = f" (part {self.piece} of {self.pieces})" if self.pieces > 1 else ""
+        return f"summarising {self.tokens_before:,} tokens of older turns{part}"
 
 
 @dataclass(frozen=True, slots=True)

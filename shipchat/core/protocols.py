@@ -4,8 +4,9 @@ A user's store needs only `SessionStore`'s three methods; `stores.complete` give
 Store methods block (they are called off the event loop); providers are asynchronous.
 """
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from shipchat.core.drafts import TurnDraft
@@ -14,6 +15,7 @@ from shipchat.core.errors import HolderInfo
 from shipchat.core.events import StreamEvent
 from shipchat.core.messages import Json, Message
 from shipchat.core.models import ModelInfo
+from shipchat.core.search import HitRole, IndexProgress, IndexState, SearchResult
 from shipchat.core.summaries import RepairPlan, SessionSummary, TrashedSession
 
 
@@ -184,6 +186,62 @@ class Repairs(Protocol):
 
     def repair(self, plan: RepairPlan) -> str:
         """Write it, after a backup whose path is returned. Raises SessionConflict when the file has changed since."""
+        ...
+
+
+class Purges(Protocol):
+    """Optional: removing for good everything that is kept of a session."""
+
+    def purge(self, key: str) -> list[str]:
+        """Remove the session, its drafts and all of it in the trash; return the paths removed, perhaps none.
+
+        Raises SessionHeld while a turn runs in it, StoreUnavailable.
+        """
+        ...
+
+
+class Search(Protocol):
+    """Finding words in all sessions. Every method blocks, and may be called from any thread."""
+
+    def search(
+        self,
+        query: str,
+        *,
+        tags: Sequence[str] = (),
+        archived: bool | None = None,
+        role: HitRole | None = None,
+        since: datetime | None = None,
+        limit: int = 20,
+        per_session: int | None = 3,
+        prefix_last: bool = False,
+        patience: float = 0.3,
+    ) -> SearchResult:
+        """Return what matches every word of `query`, best first; any text is a valid query.
+
+        `"…"` is a phrase, `word*` a beginning. `archived` of None looks at all sessions. `prefix_last` takes the last
+        word as a beginning, for searching while one types. `patience` is how many seconds may be spent on bringing
+        the newest sessions up to date first. Raises StoreUnavailable where there can be no index at all.
+        """
+        ...
+
+    def catch_up(
+        self,
+        *,
+        progress: Callable[[IndexProgress], None] | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> IndexProgress:
+        """Bring the full text of all sessions up to date, telling `progress` now and then, until `stop` says so.
+
+        For a thread in the background: can be broken off and resumed at any time, by any process.
+        """
+        ...
+
+    def forget(self) -> None:
+        """Erase from the index every word of sessions that are gone."""
+        ...
+
+    def state(self) -> IndexState:
+        """Return what there is to say about the index."""
         ...
 
 

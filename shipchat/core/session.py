@@ -36,7 +36,8 @@ class PlacedNotice:
 class Session:
     """Everything known of one session. Positions are 1-based places on the current path.
 
-    `checkpoints` are those that were not undone, oldest first; `oddities` says in a sentence each what was wrong
+    `checkpoints` are those that were not undone, oldest first, and `undone` those that still can be redone, in the
+    order of their undoing; `oddities` says in a sentence each what was wrong
     with entries that could still be read (a message stored twice, an unknown parent).
     """
 
@@ -54,6 +55,7 @@ class Session:
     path: Path = field(default_factory=Path)
     head: str | None = None
     checkpoints: tuple[CheckpointEntry, ...] = ()
+    undone: tuple[CheckpointEntry, ...] = ()
     notices: tuple[PlacedNotice, ...] = ()
     last_message_at: datetime | None = None
     oddities: tuple[str, ...] = ()
@@ -142,7 +144,7 @@ def fold(session: Session, entries: Iterable[Entry]) -> Session:
     tree, path, head = session.tree, session.path, session.head
     last_at = session.last_message_at
     settings: list[SetEntry] = []
-    checkpoints = list(session.checkpoints)
+    checkpoints, undone = list(session.checkpoints), list(session.undone)
     notices = list(session.notices)
     oddities = list(session.oddities)
     for entry in entries:
@@ -168,8 +170,13 @@ def fold(session: Session, entries: Iterable[Entry]) -> Session:
                 settings.append(entry)
             case CheckpointEntry():
                 checkpoints.append(entry)
-            case CheckpointUndoneEntry(checkpoint=undone):
-                checkpoints = [one for one in checkpoints if one.id != undone]
+                again = entry.extra.get(
+                    "redo_of"
+                )  # a redo brings one back; a new compaction ends all redoing
+                undone = [one for one in undone if one.id != again] if again is not None else []
+            case CheckpointUndoneEntry(checkpoint=taken_back):
+                undone += [one for one in checkpoints if one.id == taken_back]
+                checkpoints = [one for one in checkpoints if one.id != taken_back]
             case NoticeEntry():
                 notices.append(PlacedNotice(head, entry))
             case UnknownEntry():
@@ -183,6 +190,7 @@ def fold(session: Session, entries: Iterable[Entry]) -> Session:
         head=head,
         last_message_at=last_at,
         checkpoints=tuple(checkpoints),
+        undone=tuple(undone),
         notices=tuple(notices),
         oddities=tuple(oddities),
     )

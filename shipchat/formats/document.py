@@ -30,7 +30,10 @@ _DIAGNOSED: Final = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What could be read: `entries` up to `problem`, the last one's number (`seq`) and where it ends (`end`)."""
+    """What could be read: `entries` up to `problem`, the last one's number (`seq`) and where it ends (`end`).
+
+    `version` is what the header says, None when none was read.
+    """
 
     header: SessionHeader | None
     entries: tuple[Entry, ...]
@@ -38,6 +41,7 @@ class Reading:
     end: int
     spans: tuple[tuple[int, int], ...] = ()
     problem: Problem | None = None
+    version: int | None = None
 
 
 class _Outline(msgspec.Struct, gc=False):
@@ -87,7 +91,7 @@ def read_document(data: bytes, key: str) -> Reading:
         short = Problem(
             f"only {len(reading.entries)} of {found.header.copied} copied entries are there", start
         )
-        reading = Reading(found.header, reading.entries, reading.seq, reading.end, reading.spans, short)
+        reading = replace(reading, problem=short)
     return reading
 
 
@@ -123,7 +127,7 @@ def outline(data: bytes, key: str) -> Reading:
     if found is None:
         return Reading(None, (), 0, 0, (), problem)
     lines = scan(data, start, first=True)
-    return Reading(found.header, (), 0, lines.end, tuple(lines.spans), lines.problem)
+    return Reading(found.header, (), 0, lines.end, tuple(lines.spans), lines.problem, found.version)
 
 
 def read_tail(data: bytes, start: int, seq: int, *, first: bool) -> Reading:
@@ -157,8 +161,8 @@ def _decode(data: bytes, lines: Scan, end: int, seq: int, found: ReadHeader | No
         seq = number
         end = stop
         add(entry)
-    header = found.header if found is not None else None
-    return Reading(header, tuple(entries), seq, end, tuple(spans[: len(entries)]), problem)
+    header, version = (found.header, found.version) if found is not None else (None, None)
+    return Reading(header, tuple(entries), seq, end, tuple(spans[: len(entries)]), problem, version)
 
 
 def _diagnosis(data: bytes, start: int, reason: str) -> Problem:

@@ -90,7 +90,7 @@ def header_from_json(value: dict[str, Json], key: str) -> ReadHeader:
     if value.get("format") != FORMAT:
         raise BadJson("not a shipchat session")
     version = value.get("version")
-    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+    if not isinstance(version, int) or isinstance(version, bool) or version < 0:
         raise BadJson(f"there is no format version {str(version)[:20]}")
     if version > VERSION:
         raise NewerVersion(version)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, cast
 
-from shipchat.core.entries import MessageEntry
+from shipchat.core.entries import ForkOrigin, MessageEntry
 from shipchat.core.messages import (
     AssistantMessage,
     Failure,
@@ -20,6 +20,7 @@ from shipchat.core.messages import (
     Usage,
     UserMessage,
 )
+from shipchat.core.summaries import Damage, SessionSummary
 
 _new: Final = object.__new__
 _text: Final[Any] = cast("Any", TextPart).text.__set__
@@ -32,6 +33,17 @@ _a_id, _a_parent, _a_at = _reply.id.__set__, _reply.parent.__set__, _reply.at.__
 _a_parts, _a_model, _a_status = _reply.parts.__set__, _reply.model.__set__, _reply.status.__set__
 _a_stop, _a_usage, _a_failure = _reply.stop_reason.__set__, _reply.usage.__set__, _reply.failure.__set__
 _a_tokens, _a_extra = _reply.tokens.__set__, _reply.extra.__set__
+
+_row: Final[Any] = SessionSummary
+_s_key, _s_title, _s_created, _s_updated = (
+    _row.key.__set__,
+    _row.title.__set__,
+    _row.created.__set__,
+    _row.updated.__set__,
+)
+_s_tags, _s_archived, _s_messages = _row.tags.__set__, _row.archived.__set__, _row.messages.__set__
+_s_model, _s_forked, _s_old = _row.model.__set__, _row.forked_from.__set__, _row.old_titles.__set__
+_s_size, _s_holder, _s_damage = _row.size.__set__, _row.holder.__set__, _row.damage.__set__
 
 
 def text_part(text: str) -> TextPart:
@@ -95,4 +107,37 @@ def assistant_message(
     _a_failure(made, failure)
     _a_tokens(made, tokens)
     _a_extra(made, extra)
+    return made
+
+
+def session_summary(
+    key: str,
+    title: str,
+    created: datetime,
+    updated: datetime,
+    *,
+    tags: tuple[str, ...],
+    archived: bool,
+    messages: int,
+    model: str | None,
+    forked_from: ForkOrigin | None,
+    old_titles: tuple[str, ...],
+    size: int,
+    damage: Damage | None,
+) -> SessionSummary:
+    """Return a SessionSummary of these fields, without a holder."""
+    made = _new(SessionSummary)
+    _s_key(made, key)
+    _s_title(made, title)
+    _s_created(made, created)
+    _s_updated(made, updated)
+    _s_tags(made, tags)
+    _s_archived(made, archived)
+    _s_messages(made, messages)
+    _s_model(made, model)
+    _s_forked(made, forked_from)
+    _s_old(made, old_titles)
+    _s_size(made, size)
+    _s_holder(made, None)
+    _s_damage(made, damage)
     return made

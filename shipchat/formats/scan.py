@@ -9,13 +9,16 @@ import zlib
 from dataclasses import dataclass, field
 from typing import Final
 
-from shipchat.formats.lines import CRC_FIELD, CRC_LENGTH, seal_holds
+from shipchat.formats.lines import CLOSING, CRC_FIELD, CRC_LENGTH, seal_holds
 
 _CLOSE: Final = b"]}"
 _BRACE: Final = ord("{")
 _HOLE: Final = bytes(8)
+_SECTOR: Final = 512
+"""Bytes that a disk writes as one: what a power cut loses begins and ends at multiples of it."""
 # What an append that was cut off can leave after the last whole entry: nothing, some of the old closing line, the
 # start of the next entry, or both mixed.
+_ONE_LINE: Final = re.compile(rb"[^\n]*(?:\n[\]}\n\0]*)?\Z")
 _UNFINISHED: Final = re.compile(rb"\s*,?\s*(?:\]?\}?\s*|\{.*)\Z", re.DOTALL)
 
 
@@ -43,6 +46,39 @@ def scan(data: bytes, start: int, *, first: bool) -> Scan:
 
     Stops at the first line that is not an entry with a good checksum.
     """
+    found = _scan(data, start, first=first)
+    problem = found.problem
+    if problem is not None and not problem.torn and found.end and _lost_a_sector(data, found.end):
+        found.problem = Problem("the end is missing: an append did not finish", found.end, torn=True)
+    return found
+
+
+def _lost_a_sector(data: bytes, end: int) -> bool:
+    """Return whether what follows the last whole entry is what a power cut can leave of an append.
+
+    The new length and later sectors may have reached the disk without the sector that the append began in. There the
+    old closing line still stands, whole or to the border of a sector, and NULs follow to the sector's end.
+    """
+    if not _ONE_LINE.match(data, end + len(CLOSING)):
+        return False  # entries are made durable one by one: never more than one line is at stake
+    head = data[end : end + len(CLOSING)]
+    if head.startswith(b"\0"):  # cut off here, but for the length
+        border = end + _SECTOR - end % _SECTOR
+        return not data[end:border].strip(b"\0")
+    if head == CLOSING:
+        after = end + len(CLOSING)
+        return after % _SECTOR == 0 or data.startswith(b"\0", after)
+    for new in (b',\n{"', b'\n{"s'):
+        for kept in range(1, len(CLOSING)):
+            if (end + kept) % _SECTOR == 0 and head in (
+                new[:kept] + CLOSING[kept:],
+                CLOSING[:kept] + new[kept:],
+            ):
+                return True
+    return False
+
+
+def _scan(data: bytes, start: int, *, first: bool) -> Scan:
     found = Scan(end=start)
     spans, view = found.spans, memoryview(data)
     crc32, find = zlib.crc32, data.find

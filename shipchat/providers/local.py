@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import httpx2
+import msgspec
 
 from shipchat.core.errors import ProviderUnavailable
 from shipchat.core.events import StreamEvent
@@ -102,6 +103,20 @@ class LocalProvider:
             note=NOTE,
             tokens_per_o200k=1.0 if known is None else known.tokens_per_o200k,
         )
+
+    async def count_tokens(self, request: ModelRequest) -> int:
+        """Return what the server itself counts for `request`. Raises as `stream` does."""
+        server = await self._server(request.model)
+        body = msgspec.json.decode(request_body(request, window=server.window))
+        try:
+            applied = await server.client.post("/apply-template", json={"messages": body["messages"]})
+            prompt = msgspec.json.decode(applied.content)["prompt"]
+            asked = {"content": prompt, "add_special": True, "parse_special": True}
+            return len(
+                msgspec.json.decode((await server.client.post("/tokenize", json=asked)).content)["tokens"]
+            )
+        except (httpx2.HTTPError, msgspec.DecodeError, KeyError, TypeError) as error:
+            raise await _explained(error, server) from error
 
     async def warm(self, model: str) -> None:
         """Start the server of `model` now, so that the first reply need not wait for it. Raises as `stream`."""

@@ -9,11 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from shipchat.core.errors import ConfigInvalid, ModelMissing
 from shipchat.core.models import ModelRef
 from shipchat.core.protocols import Provider
+
+if TYPE_CHECKING:
+    from shipchat.providers.server import Server
 
 ProviderFactory: TypeAlias = Callable[[], Provider]
 
@@ -22,13 +25,15 @@ ProviderFactory: TypeAlias = Callable[[], Provider]
 class ProviderSettings:
     """What providers need to know. `models_directory` holds local models, `context` overrides their window (tokens).
 
-    `runtime_directory` is where sockets are made, None for the system's choice. `extra` are more providers by
-    name (an embedder's own, a test's); a name of ours is replaced by it.
+    `runtime_directory` is where sockets are made, None for the system's choice. `servers` are those that are asked
+    over HTTP, by name (see `servers.known_servers`). `extra` are more providers by name (an embedder's own, a
+    test's); a name of ours is replaced by it.
     """
 
     models_directory: Path
     context: int | None = None
     runtime_directory: Path | None = None
+    servers: Mapping[str, "Server"] = field(default_factory=dict)
     extra: Mapping[str, ProviderFactory] = field(default_factory=dict)
 
 
@@ -47,6 +52,17 @@ FACTORIES: Final[Mapping[str, Callable[[ProviderSettings], Provider]]] = {"local
 """The providers that come with shipchat, by the name before the slash."""
 
 
+def provider_of(server: "Server") -> Provider:
+    """Return the provider that asks `server`. Imports no SDK."""
+    if server.kind == "anthropic":
+        from shipchat.providers.anthropic import anthropic_provider
+
+        return anthropic_provider(server)
+    from shipchat.providers.openai import openai_provider
+
+    return openai_provider(server)
+
+
 class Registry:
     """Lends providers by name and closes them all. Not for several threads at once."""
 
@@ -56,19 +72,26 @@ class Registry:
 
     def names(self) -> list[str]:
         """Return the names that `provider_for` knows."""
-        return sorted({*FACTORIES, *self._settings.extra})
+        return sorted({*FACTORIES, *self._settings.servers, *self._settings.extra})
+
+    def servers(self) -> Mapping[str, "Server"]:
+        """Return the servers that are asked over HTTP, by name."""
+        return self._settings.servers
 
     def provider_for(self, ref: ModelRef) -> Provider:
         """Return the provider of `ref`, the same one each time.
 
-        The first call for a name imports it, which may take a second: call it in a thread. Raises ModelMissing
-        for an unknown name; whether the provider has the model shows when it is asked.
+        Cheap for those of ours: an SDK is imported, in a thread, by the first request. The first call for one from
+        outside imports its module. Raises ModelMissing for an unknown name; whether the provider has the model
+        shows when it is asked.
         """
         made = self._made.get(ref.provider)
         if made is not None:
             return made
         if ref.provider in self._settings.extra:
             provider = self._settings.extra[ref.provider]()
+        elif ref.provider in self._settings.servers:
+            provider = provider_of(self._settings.servers[ref.provider])
         elif ref.provider in FACTORIES:
             provider = FACTORIES[ref.provider](self._settings)
         else:

@@ -6,15 +6,26 @@ The result depends on the messages alone and grows at its end only, so that pref
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
-from shipchat.core.messages import AssistantMessage, Message, Part, TextPart, UnknownPart
+from shipchat.core.messages import (
+    AssistantMessage,
+    AttachmentPart,
+    Message,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    UnknownPart,
+)
 from shipchat.core.safe_text import without_surrogates
 
 Role: TypeAlias = Literal["user", "assistant"]
 
-CUT_SHORT: Final = frozenset({"length", "max_tokens", "max_output_tokens"})
+CUT_SHORT: Final = frozenset(
+    {"length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "pause_turn"}
+)
 """Stop reasons of a reply that ended at a limit, in the words of the providers: what follows goes on in mid-sentence."""
 
 
@@ -36,10 +47,46 @@ def text_only(part: Part) -> bool:
     return isinstance(part, TextPart)
 
 
+def for_provider(
+    messages: Iterable[Message], provider: str, *, reasoning: bool = True
+) -> tuple[SentMessage, ...]:
+    """Return `messages` as `normalised` does, for a provider that knows tools, attachments and its own reasoning.
+
+    Reasoning goes back to the provider that sealed it, whole, and with what it led to: providers refuse it without.
+    With `reasoning` of False none is sent.
+    """
+
+    def keep(part: Part) -> bool:
+        if isinstance(part, ReasoningPart):
+            return reasoning and part.provider == provider and part.sealed is not None
+        return True
+
+    return normalised((_with_whole_reasoning(message) for message in messages), keep)
+
+
+def _with_whole_reasoning(message: Message) -> Message:
+    if not isinstance(message, AssistantMessage):
+        return message
+    parts = [
+        part for part in message.parts if message.status == "complete" or not isinstance(part, ReasoningPart)
+    ]
+    while parts and (isinstance(parts[-1], ReasoningPart) or _is_blank(parts[-1])):
+        parts.pop()
+    parts = [part for part in parts if not isinstance(part, AttachmentPart)]
+    return message if len(parts) == len(message.parts) else replace(message, parts=tuple(parts))
+
+
+def _is_blank(part: Part) -> bool:
+    return isinstance(part, UnknownPart) or (isinstance(part, TextPart) and not part.text.strip())
+
+
 def normalised(
     messages: Iterable[Message], keep: Callable[[Part], bool] = text_only
 ) -> tuple[SentMessage, ...]:
     """Return `messages` as user and assistant in turn, none empty, made of the parts that `keep` accepts.
+
+    Only after calls of tools an assistant may follow an assistant: the results stand in between, and calls made one
+    after the other must not look like calls made at once.
 
     Texts that meet are joined: by an empty line, or by nothing where an assistant's reply had been broken off
     and the next one continues it. A lone surrogate becomes U+FFFD. Parts of unknown kinds are never sent. The
@@ -52,7 +99,7 @@ def normalised(
         if not parts:
             continue
         role: Role = "assistant" if isinstance(message, AssistantMessage) else "user"
-        if sent and sent[-1].role == role:
+        if sent and sent[-1].role == role and not isinstance(sent[-1].parts[-1], ToolCallPart):
             glue = "" if continues else "\n\n"
             sent[-1] = SentMessage(role, _joined(sent[-1].parts, parts, glue))
         else:

@@ -5,16 +5,19 @@ import contextlib
 from collections.abc import AsyncGenerator, Generator
 from typing import Literal, TypeVar, overload
 
+from shipchat.core.entries import CheckpointEntry
 from shipchat.core.errors import UsageError
 from shipchat.core.events import SessionEvent
 from shipchat.core.messages import Message
 from shipchat.core.protocols import FullStore
 from shipchat.sdk.background import BackgroundLoop
 from shipchat.sdk.callbacks import EventCallback, PacketCallback
+from shipchat.sdk.compaction import SessionCompaction
 from shipchat.sdk.packets import Packet, Transport, check_transport, packet, sse_text
 from shipchat.sdk.result import TurnResult, result_of
 from shipchat.sdk.turns import Turns
 from shipchat.sessions.chat_session import ChatSession as Engine
+from shipchat.sessions.session_compaction import ContextUse
 
 EventHook = TypeVar("EventHook", bound=EventCallback)
 PacketHook = TypeVar("PacketHook", bound=PacketCallback)
@@ -45,6 +48,7 @@ class ChatSession:
         self._engine = engine
         self._background = background
         self._turns = Turns(engine, store, background)
+        self.compaction = SessionCompaction(engine, background)
 
     def __repr__(self) -> str:
         return f"ChatSession({self.session_id!r})"
@@ -268,6 +272,90 @@ class ChatSession:
         []
         """
         return await self._background.await_(self._history())
+
+    # --- what the model sees ---
+
+    def compact(self, *, instructions: str | None = None, up_to: int | str | None = None) -> CheckpointEntry:
+        r"""Have older turns summarised for the model, which is sent less from now on; every message stays.
+
+        `instructions` say what the summary should heed, `up_to` (a position or message id) is the last message that is
+        summarised; by default the newest turns are kept. Raises UsageError (nothing to summarise), CompactionFailed,
+        provider errors, SessionHeld; the session is as it was then. `compaction.propose` shows the summary first.
+
+        >>> from shipchat import Agent, InMemorySessionStore
+        >>> from shipchat.testing.scripted import ScriptedProvider
+        >>> provider = ScriptedProvider(["word " * 300, "Bye.", "## Goal\nto say hello\n## Progress\nsaid", "Hello again."])
+        >>> chat = Agent(provider=provider, session_store=InMemorySessionStore()).chat_session("support-42")
+        >>> for prompt in ("Hi", "See you"):
+        ...     _ = chat.send(prompt)
+        >>> chat.compact().summary.splitlines()[:2]
+        ['## Goal', 'to say hello']
+        >>> chat.context().starts_at, len(chat.history())
+        (3, 4)
+        >>> _ = chat.undo_compaction()
+        >>> chat.context().starts_at
+        1
+        """
+        return self.compaction.apply(self.compaction.propose(instructions=instructions, up_to=up_to))
+
+    async def acompact(
+        self, *, instructions: str | None = None, up_to: int | str | None = None
+    ) -> CheckpointEntry:
+        r"""Compact as `compact` does, in a coroutine; cancelling it leaves the session as it was.
+
+        >>> import asyncio
+        >>> from shipchat import Agent, InMemorySessionStore
+        >>> from shipchat.testing.scripted import ScriptedProvider
+        >>> provider = ScriptedProvider(["word " * 300, "## Goal\nto say hello\n## Progress\nsaid"])
+        >>> chat = Agent(provider=provider, session_store=InMemorySessionStore()).chat_session("support-42")
+        >>> async def main():
+        ...     await chat.asend("Hi")
+        ...     return await chat.acompact()
+        >>> asyncio.run(main()).model
+        'own/default'
+        """
+        proposal = await self.compaction.apropose(instructions=instructions, up_to=up_to)
+        return await self.compaction.aapply(proposal)
+
+    def undo_compaction(self) -> CheckpointEntry:
+        r"""Take the newest compaction back, also after further turns, and return it. Raises UsageError, SessionHeld.
+
+        >>> from shipchat import Agent, InMemorySessionStore
+        >>> from shipchat.testing.scripted import ScriptedProvider
+        >>> provider = ScriptedProvider(["word " * 300, "## Goal\nto say hello\n## Progress\nsaid"])
+        >>> chat = Agent(provider=provider, session_store=InMemorySessionStore()).chat_session("support-42")
+        >>> _ = chat.send("Hi")
+        >>> chat.compact() == chat.undo_compaction()
+        True
+        """
+        return self.compaction.undo()
+
+    def redo_compaction(self) -> CheckpointEntry:
+        r"""Bring back the compaction taken back last and return it. Raises UsageError, SessionHeld.
+
+        >>> from shipchat import Agent, InMemorySessionStore
+        >>> from shipchat.testing.scripted import ScriptedProvider
+        >>> provider = ScriptedProvider(["word " * 300, "## Goal\nto say hello\n## Progress\nsaid"])
+        >>> chat = Agent(provider=provider, session_store=InMemorySessionStore()).chat_session("support-42")
+        >>> _ = chat.send("Hi")
+        >>> summary = chat.compact().summary
+        >>> _ = chat.undo_compaction()
+        >>> chat.redo_compaction().summary == summary
+        True
+        """
+        return self.compaction.redo()
+
+    def context(self) -> ContextUse:
+        """Return how full the model's window is, and from which position it sees messages word for word.
+
+        >>> from shipchat import Agent, InMemorySessionStore
+        >>> from shipchat.testing.scripted import ScriptedProvider
+        >>> agent = Agent(provider=ScriptedProvider(["Hello."]), session_store=InMemorySessionStore())
+        >>> use = agent.chat_session("support-42").context()
+        >>> use.used < use.limit < use.window, use.starts_at
+        (True, 1)
+        """
+        return self.compaction.context()
 
     # --- inside ---
 

@@ -7,11 +7,12 @@ reply on disk, then hold freed. How a reply streams is `Turn`'s; how entries are
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import replace
 
 from shipchat.core.context import CONTINUE
 from shipchat.core.drafts import QueuedPrompt
-from shipchat.core.entries import Entry, HeadEntry, MessageEntry, SessionHeader, SetEntry
-from shipchat.core.errors import MessageNotFound, SessionHeld, UsageError
+from shipchat.core.entries import CheckpointEntry, Entry, HeadEntry, MessageEntry, SessionHeader, SetEntry
+from shipchat.core.errors import MessageNotFound, SessionHeld, ShipchatError, UsageError
 from shipchat.core.events import (
     LastEvent,
     MessageSaved,
@@ -23,8 +24,8 @@ from shipchat.core.events import (
     TurnStarted,
 )
 from shipchat.core.ids import new_id
-from shipchat.core.messages import Failure, TextPart, UserMessage
-from shipchat.core.models import ModelInfo, ModelRef, parse_model
+from shipchat.core.messages import AssistantMessage, Failure, TextPart, UserMessage
+from shipchat.core.models import ModelRef, parse_model
 from shipchat.core.protocols import FullStore, ModelRequest, WindowDraft
 from shipchat.core.session import Session
 from shipchat.sessions.clock import Clock, utc_now
@@ -33,8 +34,10 @@ from shipchat.sessions.hold import WindowHold
 from shipchat.sessions.ledger import Ledger
 from shipchat.sessions.look import Look, look
 from shipchat.sessions.options import ChatOptions, ModelAccess, entries_for
-from shipchat.sessions.recovery import CUT_OFF, recover
-from shipchat.sessions.requests import RequestMaker, TokenTable, make_request
+from shipchat.sessions.recovery import CUT_OFF, recover, with_queue
+from shipchat.sessions.requests import Frame, RequestMaker, Scales, frame_for
+from shipchat.sessions.session_compaction import ContextUse, SessionCompaction
+from shipchat.sessions.token_ledger import TokenTable
 from shipchat.sessions.turn import Turn, TurnPlan
 from shipchat.sessions.turn_start import (
     StartOf,
@@ -69,7 +72,7 @@ class ChatSession:
         self._models = models
         self._clock = clock
         self._ledger = Ledger(store, header or SessionHeader(key=key, created=clock()))
-        self._table = TokenTable(models.counter)
+        self._scales = Scales(TokenTable(models.counter))
         self._keeper: DraftKeeper | None = None
         self._queue: tuple[QueuedPrompt, ...] = ()
         self._hold = WindowHold(store, self.key, self.options.program)
@@ -77,6 +80,15 @@ class ChatSession:
         self._idle = asyncio.Event()
         self._idle.set()
         self._lock = asyncio.Lock()  # one ledger call at a time
+        self.compaction = SessionCompaction(
+            self._ledger,
+            self._hold,
+            self._lock,
+            models=models,
+            scales=self._scales,
+            frame=self.frame,
+            clock=clock,
+        )
 
     # --- what it is ---
 
@@ -155,13 +167,25 @@ class ChatSession:
         return queued
 
     async def set_queue(self, queue: Sequence[QueuedPrompt]) -> None:
-        """Replace the queue (edit, reorder, drop). Raises SessionHeld when a turn runs elsewhere."""
-        self._queue = tuple(queue)
-        if self._keeper is not None:
-            await self._keeper.set_queue(self._queue)
-            return
-        async with self._hold.for_a_moment():
-            await DraftKeeper(self._store, self.key).set_queue(self._queue)
+        """Replace the queue (edit, reorder, drop).
+
+        Raises SessionHeld when a turn runs elsewhere, StoreUnavailable; the queue is as it was then.
+        """
+        before, self._queue = self._queue, tuple(queue)
+        try:
+            if self._keeper is not None:
+                await self._keeper.set_queue(self._queue)
+                return
+            async with self._hold.for_a_moment():
+                await asyncio.to_thread(self._write_queue, before)
+        except ShipchatError:
+            self._queue = before
+            raise
+
+    def _write_queue(self, before: tuple[QueuedPrompt, ...]) -> None:
+        draft = with_queue(self._store.read_turn_draft(self.key), before, self._queue)
+        kept = draft if draft.reply is not None or draft.queue else None
+        self._store.write_turn_draft(self.key, kept, durable=True)
 
     # --- changes ---
 
@@ -202,6 +226,40 @@ class ChatSession:
                 id=new_id(), at=self._clock(), model=model, system=system, add_pins=pins, remove_pins=unpins
             )
         )
+
+    # --- what the model sees ---
+
+    async def frame(self) -> Frame:
+        """Return what the next request would be made for: the model, the system prompt, the tools, the rules.
+
+        Raises ModelMissing, ProviderAuth, UsageError.
+        """
+        ref = self.model
+        provider = await asyncio.to_thread(self._models.provider, ref)
+        return frame_for(self.options, self.session, await provider.info(ref.name), provider)
+
+    async def context(self) -> ContextUse:
+        """Return how full the model's window is and from where it sees messages. Raises as `frame` does."""
+        return await self.compaction.context()
+
+    async def compact(
+        self, *, instructions: str | None = None, up_to: int | str | None = None
+    ) -> CheckpointEntry:
+        """Summarise older turns now and return the checkpoint; `compaction.propose` lets the summary be seen first.
+
+        Raises UsageError (nothing to compact), CompactionFailed, SessionHeld, SessionConflict and provider errors; the
+        session is as it was then.
+        """
+        proposal = await self.compaction.propose(instructions=instructions, up_to=up_to)
+        return await self.compaction.apply(proposal)
+
+    async def undo_compaction(self) -> CheckpointEntry:
+        """Take back the newest compaction on the current path and return it. Raises UsageError, SessionHeld."""
+        return await self.compaction.undo()
+
+    async def redo_compaction(self) -> CheckpointEntry:
+        """Bring back the compaction that was taken back last and return it. Raises UsageError, SessionHeld."""
+        return await self.compaction.redo()
 
     async def retry_save(self) -> bool:
         """Try again to store what could not be stored; return whether all is on disk now."""
@@ -263,7 +321,9 @@ class ChatSession:
                 self.options, self.session, new=not self._ledger.exists, clock=self._clock, emit=emit
             )
             if begun.prompt is not None:
-                entries.append(MessageEntry(message=begun.prompt))
+                prompt = await asyncio.to_thread(self._scales.table.stamped_prompt, begun.prompt)
+                begun = replace(begun, prompt=prompt)
+                entries.append(MessageEntry(message=prompt))
             if entries:
                 await asyncio.to_thread(self._ledger.append, entries, exclusive=True)
             if self._ledger.mended is not None:
@@ -279,33 +339,32 @@ class ChatSession:
         emit(TurnStarted(self.key, str(ref), begun.prompt, position))
         if begun.prompt is not None:
             emit(MessageSaved(begun.prompt, position))
-        plan = TurnPlan(provider, str(ref), begun.parent, self._requests(begun, info, emit), emit)
+        frame = frame_for(self.options, self.session, info, provider)
+        plan = TurnPlan(
+            provider,
+            str(ref),
+            begun.parent,
+            self._requests(begun, frame, emit),
+            emit,
+            self.compaction.before_calls(frame, emit),
+            self._scales.table.stamped_reply,
+        )
         self._turn = Turn(plan, self._ledger, keeper, self._clock)
         return self._turn
 
-    def _requests(
-        self, begun: TurnStart, info: ModelInfo, emit: Callable[[SessionEvent], None]
-    ) -> RequestMaker:
-        session, system = self.session, self.options.system_for(self.session)
+    def _requests(self, begun: TurnStart, frame: Frame, emit: Callable[[SessionEvent], None]) -> RequestMaker:
         loop = asyncio.get_running_loop()
-        go_on: UserMessage | None = None
+        go_on: tuple[UserMessage, ...] = ()
         if begun.continuing:
-            go_on = UserMessage(
-                id="continue", parent=begun.parent, at=self._clock(), parts=(TextPart(CONTINUE),)
-            )
+            text = (TextPart(CONTINUE),)
+            go_on = (UserMessage(id="continue", parent=begun.parent, at=self._clock(), parts=text),)
 
-        def make(share: float) -> ModelRequest:
-            request, projection = make_request(
-                session,
-                info=info,
-                system=system,
-                table=self._table,
-                share=share,
-                max_tokens=self.options.max_tokens,
-                until=begun.until,
-                unstored=go_on,
+        def make(calls: Sequence[AssistantMessage], share: float) -> ModelRequest:
+            # The session as it is now: a compaction may have come in since the turn began.
+            request, projection = self._scales.make(
+                self._ledger.session, frame, until=begun.parent, share=share, after=go_on, calls=calls
             )
-            if projection.left_out:
+            if projection.dropped:
                 notice = Notice(
                     "older_turns_left_out",
                     f"the model sees from message {projection.starts_at} on; the whole session stays here",

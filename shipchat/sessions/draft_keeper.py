@@ -18,7 +18,9 @@ SYNC_EVERY: Final = 2.0
 
 
 class DraftKeeper:
-    """Writes the draft of one session; only its holder has one. Failures are kept in `failure`, never raised."""
+    """Writes the draft of one session; only its holder has one. Failures of writing a
+    reply are kept in `failure`, never raised: the turn goes on.
+    """
 
     def __init__(self, store: FullStore, key: str) -> None:
         self._store = store
@@ -50,9 +52,12 @@ class DraftKeeper:
         await self._stop()
 
     async def set_queue(self, queue: tuple[QueuedPrompt, ...]) -> None:
-        """Replace the queue, on disk as well."""
-        self.queue = queue
+        """Replace the queue, on disk as well. Raises StoreUnavailable when it could not be: it is as before then."""
+        before, self.queue = self.queue, queue
         await self.write(durable=True)
+        if self.failure is not None:
+            self.queue = before
+            raise self.failure
 
     async def write(self, *, durable: bool) -> None:
         """Write the draft as it is now; nothing in it removes the file."""

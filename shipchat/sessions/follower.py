@@ -18,7 +18,7 @@ class SessionFollower:
 
     def poll(self) -> list[SessionChange]:
         """Look again and return what changed, the first look giving nothing: its rows are the beginning."""
-        rows = {row.key: row for row in self._manager.store.summaries()}
+        rows = {row.key: row for row in self._manager.catalogue.summaries()}
         changes: list[SessionChange] = []
         if self._began:
             changes += [SessionRemoved(key) for key in self.rows if key not in rows]

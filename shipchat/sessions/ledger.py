@@ -6,7 +6,7 @@ stay here (`unsaved`), count in `session`, and are written first by the next app
 
 from collections.abc import Sequence
 
-from shipchat.core.entries import Entry, MessageEntry, SessionHeader, SessionRecord
+from shipchat.core.entries import Entry, SessionHeader, SessionRecord
 from shipchat.core.errors import SessionExists, SessionNotFound, StoreUnavailable
 from shipchat.core.protocols import Cursor, FullStore, Tail
 from shipchat.core.session import Session, fold, new_session, session_from
@@ -54,14 +54,11 @@ class Ledger:
         Raises SessionConflict (nothing written), StoreUnavailable (nothing written and nothing kept: see `keep`).
         """
         pending = (*self.unsaved, *entries)
-        if self._cursor is None and not self._create(pending):
-            self.refresh()
-        elif self._cursor is not None:
-            self._write(pending, exclusive=exclusive)
-            return
-        # Created by someone else a moment ago: append to theirs.
-        if self.unsaved or any(not self._has(entry) for entry in pending):
-            self._write(pending, exclusive=exclusive)
+        if self._cursor is None:
+            if self._create(pending):
+                return
+            self.refresh()  # created by someone else a moment ago, or by a try of ours that then failed
+        self._write(pending, exclusive=exclusive)
 
     def keep(self, entries: Sequence[Entry]) -> None:
         """Hold `entries` in memory, to be written by the next append: what a full disk must not lose."""
@@ -105,6 +102,3 @@ class Ledger:
     def _become(self, stored: Session) -> None:
         self._stored = stored
         self._session = fold(stored, self.unsaved) if self.unsaved else stored
-
-    def _has(self, entry: Entry) -> bool:
-        return isinstance(entry, MessageEntry) and entry.id in self._stored.tree

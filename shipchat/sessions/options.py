@@ -1,10 +1,11 @@
 """How to talk in a session, and which entries write down a choice that differs from what the session has."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, Protocol
 
-from shipchat.core.context import DEFAULT_SYSTEM
+from shipchat.core.compaction import DEFAULT_KEEP, DEFAULT_SHARE, Mode
+from shipchat.core.context import DEFAULT_SYSTEM, Overflow
 from shipchat.core.entries import Entry, NoticeEntry, SetEntry
 from shipchat.core.events import Notice, SessionEvent
 from shipchat.core.ids import new_id
@@ -27,11 +28,42 @@ class ModelAccess(Protocol):
         ...
 
 
+SUMMARY_TIMEOUT: Final = 300.0
+"""Seconds that one call of a summariser may take: a small local model reads 8,000 tokens in about 65."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionOptions:
+    """When and how older turns are summarised.
+
+    Beyond `share` of the real input budget it is time; newest turns up to `keep` of it stay as they are. `model` is who
+    summarises (None: the session's model), `instructions` what a summary should heed, `prompt` replaces our own way of
+    asking for it (None: ours). `shares` and `keeps` give other shares by model (`provider/model`). `timeout` in seconds.
+    """
+
+    mode: Mode = "auto"
+    share: float = DEFAULT_SHARE
+    keep: float = DEFAULT_KEEP
+    model: str | None = None
+    instructions: str | None = None
+    prompt: str | None = None
+    timeout: float = SUMMARY_TIMEOUT
+    shares: Mapping[str, float] = field(default_factory=dict)
+    keeps: Mapping[str, float] = field(default_factory=dict)
+
+    def of_model(self, ref: ModelRef) -> "CompactionOptions":
+        """Return the options for a session that `ref` answers in."""
+        share = self.shares.get(str(ref), self.share)
+        keep = self.keeps.get(str(ref), self.keep)
+        return replace(self, share=share, keep=min(keep, share))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatOptions:
     """How to talk. `model` and `system` of None keep the session's own, else the defaults.
 
-    `max_tokens` limits a reply; `program` is what others are told of who holds the session.
+    `max_tokens` limits a reply; `program` is what others are told of who holds the session. `overflow` is what happens
+    when not all fits and nothing is compacted by itself: an error before the call, or oldest turns are left out.
     """
 
     model: str | None = None
@@ -41,6 +73,8 @@ class ChatOptions:
     default_model: str = DEFAULT_MODEL
     default_system: str = DEFAULT_SYSTEM
     program: str = "shipchat"
+    compaction: CompactionOptions = field(default_factory=CompactionOptions)
+    overflow: Overflow = "error"
 
     def model_for(self, session: Session) -> ModelRef:
         """Return which model the next turn asks. Raises UsageError when the name is none."""

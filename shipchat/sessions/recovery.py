@@ -20,6 +20,19 @@ class Recovery:
     queue: tuple[QueuedPrompt, ...] = ()
 
 
+def with_queue(
+    draft: TurnDraft | None, before: tuple[QueuedPrompt, ...], queue: tuple[QueuedPrompt, ...]
+) -> TurnDraft:
+    """Return the draft of an idle session with another queue; `before` is the one this window had.
+
+    A reply that was cut off stays in it until the next turn stores it, and so do prompts that this window never knew.
+    """
+    if draft is None:
+        return TurnDraft(None, queue)
+    known = {prompt.id for prompt in (*before, *queue)}
+    return TurnDraft(draft.reply, (*(one for one in draft.queue if one.id not in known), *queue))
+
+
 def recover(
     draft: TurnDraft | None, session: Session, queue: tuple[QueuedPrompt, ...], clock: Clock
 ) -> Recovery:

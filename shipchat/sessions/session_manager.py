@@ -4,6 +4,7 @@ Blocking, and free of asyncio, so that `shipchat list` starts fast; an asynchron
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from itertools import count
 from typing import Final
 
@@ -12,7 +13,7 @@ from shipchat.core.errors import SessionExists, SessionNotFound, UsageError
 from shipchat.core.ids import new_id
 from shipchat.core.keys import check_key, new_key, why_invalid
 from shipchat.core.models import parse_model
-from shipchat.core.protocols import Cursor, FullStore
+from shipchat.core.protocols import Catalogue, Cursor, FullStore
 from shipchat.core.session import Session, fold, new_session, session_from
 from shipchat.core.summaries import SessionSummary, TrashedSession
 from shipchat.core.titles import clean_title, fork_title
@@ -27,8 +28,12 @@ _RELATIVES: Final = 200
 class SessionManager:
     """Acts on the sessions of one store."""
 
-    def __init__(self, store: FullStore, *, clock: Clock = utc_now) -> None:
+    def __init__(
+        self, store: FullStore, *, catalogue: Catalogue | None = None, clock: Clock = utc_now
+    ) -> None:
+        """`catalogue` tells of the store's sessions more quickly than the store itself would, if there is such a thing."""
         self.store = store
+        self.catalogue: Final[Catalogue] = store if catalogue is None else catalogue
         self._clock = clock
 
     # --- finding ---
@@ -37,6 +42,14 @@ class SessionManager:
         """Return the session with this key. Raises SessionNotFound, SessionDamaged."""
         return self._open(key)[0]
 
+    def open_at(self, key: str) -> tuple[Session, Cursor]:
+        """Return the session and how far it was read, for appending to it. Raises SessionNotFound, SessionDamaged."""
+        return self._open(key)
+
+    def now(self) -> datetime:
+        """Return this instant, by the clock that entries are dated with."""
+        return self._clock()
+
     def resolve(self, name: str) -> str:
         """Return the key of the session that `name` (key, title, beginning of a key, old title) means.
 
@@ -44,7 +57,7 @@ class SessionManager:
         any file.
         """
         key = exact_key(name.strip(), self.store.keys()) if why_invalid(name.strip()) is None else None
-        return key if key is not None else resolve(name, list(self.store.summaries()))
+        return key if key is not None else resolve(name, list(self.catalogue.summaries()))
 
     def newest(self) -> str:
         """Return the key of the session with the latest message that is not archived. Raises SessionNotFound."""
@@ -69,7 +82,7 @@ class SessionManager:
         wanted = set(tags)
         rows = [
             row
-            for row in self.store.summaries()
+            for row in self.catalogue.summaries()
             if (archived is None or row.damage is not None or row.archived == archived)
             and wanted <= set(row.tags)
             and (not running or row.holder is not None)
@@ -233,7 +246,7 @@ class SessionManager:
         stem = session.key.partition("-fork")[0].casefold()
         keys = self.store.keys()
         relatives = [key for key in keys if key.casefold().startswith(stem)]
-        rows = [self.store.summary(key) for key in relatives[:_RELATIVES]]
+        rows = [self.catalogue.summary(key) for key in relatives[:_RELATIVES]]
         taken = {row.title for row in rows if row is not None}
         return next(title for n in count(1) if (title := fork_title(session.title, n)) not in taken)
 

@@ -8,12 +8,10 @@ Everything that goes wrong in here ends in the stream as `TurnFailed`; what had 
 
 import asyncio
 import contextlib
-import json
 from collections.abc import Callable, Coroutine
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
-from shipchat.core.context import MESSAGE_OVERHEAD
 from shipchat.core.entries import MessageEntry
 from shipchat.core.errors import (
     ContextOverflow,
@@ -41,13 +39,13 @@ from shipchat.core.events import (
 )
 from shipchat.core.ids import new_id
 from shipchat.core.messages import AssistantMessage, Failure, ToolCallPart, ToolResult, Usage
-from shipchat.core.models import parse_model
 from shipchat.core.protocols import ModelRequest, Provider
+from shipchat.sessions.auto_compaction import AutoCompaction
 from shipchat.sessions.clock import Clock
 from shipchat.sessions.draft_keeper import DraftKeeper
 from shipchat.sessions.ledger import Ledger
 from shipchat.sessions.reply import Reply
-from shipchat.sessions.requests import RequestMaker, byte_bound
+from shipchat.sessions.requests import RequestMaker
 from shipchat.sessions.tools import MAX_CALLS, TooManyModelCalls, toolbox_of
 
 MAX_TRIES: Final = 3
@@ -59,19 +57,21 @@ FIRST_DELAY: Final = 1.0
 SHRINK: Final = 0.7
 """How much of the budget is tried next when a provider says that a request was too long."""
 
-BYTES_A_TOKEN: Final = 3
-"""Bytes that a token is at least, on average: a cautious guess (English has 4 to 5, JSON about 3.5)."""
-
 
 @dataclass(frozen=True, slots=True)
 class TurnPlan:
-    """What a turn is to do: ask `provider` for a child of `parent`."""
+    """What a turn is to do: ask `provider` for a child of `parent`.
+
+    `compaction` makes room before a call; `stamp` returns a reply with what is known of its size, to be stored.
+    """
 
     provider: Provider
     model: str
     parent: str | None
     make_request: RequestMaker
     emit: Callable[[SessionEvent], None]
+    compaction: AutoCompaction
+    stamp: Callable[[AssistantMessage], AssistantMessage]
 
 
 class Turn:
@@ -100,6 +100,7 @@ class Turn:
 
     async def _reply(self) -> LastEvent:
         """Make one model call, run the tools it asks for, store it all as one message."""
+        await self._make_room()
         tree = self._ledger.session.tree
         parent = self._calls[-1].id if self._calls else self._plan.parent
         parent_depth = tree.depth(parent) if parent is not None and parent in tree else 0
@@ -122,20 +123,18 @@ class Turn:
 
     async def _ask(self, reply: Reply) -> None:
         """Call the model (up to three times while nothing has come)."""
-        whole = share = await self._share()
+        share = 1.0
         attempt = 1
         while not self._interrupted.is_set():
             try:
-                request = await asyncio.to_thread(self._plan.make_request, share)
-                request = replace(
-                    request, messages=(*request.messages, *self._calls), tools=self._toolbox.specs
-                )
+                request = await asyncio.to_thread(self._plan.make_request, self._calls, share)
                 await self._unless_interrupted(self._take_in(request, reply))
                 return
             except ContextOverflow:
                 share *= SHRINK
-                if reply.has_text or reply.has_calls or share < whole * SHRINK**3:
+                if reply.has_text or reply.has_calls or share < SHRINK**3:
                     raise
+                await self._make_room(forced=True)
             except ProviderError as error:
                 if not error.retryable or reply.has_text or reply.has_calls or attempt >= MAX_TRIES:
                     raise
@@ -147,15 +146,13 @@ class Turn:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._interrupted.wait(), delay)
 
-    async def _share(self) -> float:
-        """Return the share of the window that is left beside the tools and what they gave back in this turn."""
-        specs = self._toolbox.specs
-        if not specs and not self._calls:
-            return 1.0
-        taken = sum(byte_bound(message) // BYTES_A_TOKEN + MESSAGE_OVERHEAD for message in self._calls)
-        taken += sum(len(json.dumps(asdict(spec))) // BYTES_A_TOKEN + MESSAGE_OVERHEAD for spec in specs)
-        info = await self._plan.provider.info(parse_model(self._plan.model).name)
-        return max(0.01, 1 - taken / info.window)
+    async def _make_room(self, *, forced: bool = False) -> None:
+        """Have older turns summarised where it is time. An interrupt stops that; it writes nothing then."""
+        compaction = self._plan.compaction
+        end = self._calls[-1].id if self._calls else self._plan.parent
+        if not self._interrupted.is_set():
+            await self._unless_interrupted(compaction.prepare(end, forced=forced))
+            await compaction.settle()
 
     async def _use_tools(self, reply: Reply) -> None:
         """Run what the model called; each result is on disk in the draft before it is told."""
@@ -212,6 +209,7 @@ class Turn:
             message, failure = reply.message("interrupted"), None
         else:
             message, failure = reply.message("complete"), None
+        message = await asyncio.to_thread(self._plan.stamp, message)
         entry = MessageEntry(message=message)
         try:
             await asyncio.to_thread(self._ledger.append, (entry,), exclusive=True)

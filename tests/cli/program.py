@@ -46,6 +46,7 @@ class Program:
 
     place: Path
     env: dict[str, str] = field(default_factory=dict)
+    command: tuple[str, ...] = (sys.executable, "-m", "shipchat")
 
     def __post_init__(self) -> None:
         (self.place / "cwd").mkdir()
@@ -61,6 +62,7 @@ class Program:
             "SHIPCHAT_TEST_SCRIPT": str(self.place / "script.json"),
             "SHIPCHAT_DEFAULT_MODEL": "scripted/echo",
             "SHIPCHAT_SYSTEM": "S",
+            "SHIPCHAT_DISCOVER": "no",
         } | self.env
         self.script([{"echo": True}])
 
@@ -88,7 +90,7 @@ class Program:
         changed = {**self.env, **(env or {})}
         options: dict[str, Any] = {"stdin": subprocess.DEVNULL, "cwd": self.cwd} | more
         return subprocess.Popen(
-            [sys.executable, "-m", "shipchat", *arguments],
+            [*self.command, *arguments],
             env={name: value for name, value in changed.items() if value is not None},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

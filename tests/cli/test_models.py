@@ -25,6 +25,7 @@ def test_models_are_listed_with_their_state(shell: Shell) -> None:
         "installed": False,
         "size": 98_362_432,
         "window": 8192,
+        "price": None,
         "note": "SmolLM2-135M-Instruct Q4_1, Apache-2.0; small: often wrong",
         "default": False,
     }
@@ -44,6 +45,7 @@ def test_ones_own_model_is_added_by_path_and_forgotten(shell: Shell, tmp_path: P
         "installed": True,
         "size": 104,
         "window": None,
+        "price": None,
         "note": str(mine),
         "default": False,
     }

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from shipchat.config.compaction import CompactionSettings, ModelShares
 from shipchat.config.paths import Directories
 from shipchat.config.settings import (
     LocalSettings,
@@ -51,17 +52,32 @@ def test_a_file_is_read_whole(where: Directories) -> None:
         start = "last"
         edit = "fork"
         theme = "paper"
+        editing = "vi"
         motion = false
         max_tokens = 500
-        overflow = "error"
+        overflow = "drop-oldest"
+        effort = "high"
+        stall_timeout = 30
+        discover = false
         [local]
         context = 2048
         threads = 3
+        [compaction]
+        mode = "remind"
+        share = 0.6
+        keep = 0
+        model = "openai/gpt-5-nano"
+        instructions = "Keep all numbers."
+        prompt_file = "summary.txt"
+        timeout = 60
+        [compaction.models."local/smollm2"]
+        share = 0.5
         [providers.ollama]
         kind = "openai"
         base_url = "http://localhost:11434/v1"
         models = ["llama3.2", "qwen3"]
         context_window = 8192
+        max_output = 1000
         [providers.work]
         kind = "anthropic"
         base_url = "https://llm.example.org"
@@ -76,10 +92,24 @@ def test_a_file_is_read_whole(where: Directories) -> None:
         start="last",
         edit="fork",
         theme="paper",
+        editing="vi",
         motion=False,
         max_tokens=500,
-        overflow="error",
+        overflow="drop-oldest",
+        effort="high",
+        stall_timeout=30,
+        discover=False,
         local=LocalSettings(context=2048, threads=3),
+        compaction=CompactionSettings(
+            mode="remind",
+            share=0.6,
+            keep=0.0,
+            model="openai/gpt-5-nano",
+            instructions="Keep all numbers.",
+            prompt_file="summary.txt",
+            timeout=60,
+            models={"local/smollm2": ModelShares(share=0.5)},
+        ),
         providers={
             "ollama": ProviderSettings(
                 name="ollama",
@@ -87,6 +117,7 @@ def test_a_file_is_read_whole(where: Directories) -> None:
                 base_url="http://localhost:11434/v1",
                 models=("llama3.2", "qwen3"),
                 context_window=8192,
+                max_output=1000,
             ),
             "work": ProviderSettings(
                 name="work",
@@ -162,6 +193,14 @@ def test_unknown_variables_are_named(where: Directories, monkeypatch: pytest.Mon
         ('max_tokens = "9"', "max_tokens must be a whole number, at least 1"),
         ('start = "fresher"', 'start must be one of "fresh", "last"'),
         ("[local]\ncontext = 1.5", "local.context must be a whole number, at least 512"),
+        ("compaction = 3", "compaction must be a table, [compaction]"),
+        ("[compaction]\nshare = 1.5", "compaction.share must be a number from 0 to 1"),
+        ("[compaction]\nshare = true", "compaction.share must be a number from 0 to 1"),
+        ('[compaction]\nmode = "on"', 'compaction.mode must be one of "auto", "remind", "off"'),
+        (
+            "[compaction.models]\nx = 3",
+            'compaction.models must be tables, [compaction.models."PROVIDER/MODEL"]',
+        ),
         ("local = 3", "local must be a table, [local]"),
         ("providers = 3", "providers must be tables, [providers.NAME]"),
         ("[providers]\nx = 3", "providers.x must be a table, [providers.NAME]"),

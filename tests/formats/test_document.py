@@ -215,7 +215,8 @@ def with_header(**fields: object) -> bytes:
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"version": 0}, "there is no format version 0"),
+        ({"version": -1}, "there is no format version -1"),
+        ({"version": 0}, "format version 0 can't be brought up to date"),
         ({"version": True}, "there is no format version True"),
         ({"version": "1"}, "there is no format version 1"),
         ({"format": "other"}, "not a shipchat session"),

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,13 +60,13 @@ def open_chat(store: FullStore) -> OpenChat:
     """Return a way to open a window on a session: `open_chat("ticket-812", provider)`."""
 
     def open_chat(
-        key: str, provider: ScriptedProvider, *, on: FullStore | None = None, **options: str | int
+        key: str, provider: ScriptedProvider, *, on: FullStore | None = None, **options: Any
     ) -> ChatSession:
         return ChatSession(
             on or store,
             key,
             models=ScriptedModels(provider),
-            options=ChatOptions(default_model="scripted/one", **options),  # type: ignore[arg-type]  # checked by the dataclass
+            options=ChatOptions(default_model="scripted/one", **options),
         )
 
     return open_chat

@@ -28,6 +28,7 @@ from shipchat.core.events import (
 from shipchat.core.messages import AssistantMessage, TextPart, Usage, UserMessage
 from shipchat.core.protocols import FullStore, ModelRequest
 from shipchat.core.session import session_from
+from shipchat.sessions.options import CompactionOptions
 from shipchat.sessions.session_manager import SessionManager
 from shipchat.stores.file.store import FileSessionStore
 from shipchat.testing.scripted import Reply, ScriptedProvider
@@ -437,7 +438,8 @@ async def test_a_crashed_turn_is_recovered_once_and_its_queue_offered(
 
 async def test_oldest_turns_are_left_out_when_they_can_not_fit_and_it_is_said(open_chat: OpenChat) -> None:
     provider = ScriptedProvider(["word " * 40] * 12, window=600, max_output=100)
-    chat = open_chat("k", provider)
+    off = CompactionOptions(mode="off")
+    chat = open_chat("k", provider, compaction=off, overflow="drop-oldest")
     notices: list[Notice] = []
     for n in range(12):
         events = await all_of(chat.send(f"prompt {n}"))

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from tests.cli.program import Program, end
+from tests.fire import kills
 
 KILLS = 100
 
@@ -47,3 +48,8 @@ def random_kills(place: Path) -> str:
     return (
         f"{KILLS} kills: {len(acknowledged)} acknowledged messages, 0 lost, 0 doubled; the file is valid JSON"
     )
+
+
+def real_use(place: Path) -> str:
+    """Kill programs in real use 1,000 times: they send, stream, queue, fork, delete, restore, rename and tag."""
+    return kills.random_kills(place, 1000)

@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 
 from tests.cli.program import Program
+from tests.fire import beside
+from tests.fire import holds as racing
 
 ROUNDS = 20
 SENDERS = 16
@@ -25,3 +27,23 @@ def many_senders(place: Path) -> str:
                 assert re.search(rb"held by pid %d " % won[0].pid, err), err
         assert len(program.texts(f"round{number}")) == 2
     return f"{ROUNDS} rounds of {SENDERS} senders: one winner each, {ROUNDS * (SENDERS - 1)} refused by name"
+
+
+def holds(place: Path) -> str:
+    """Let 2 to 16 processes race for a hold, 200 rounds."""
+    return racing.race(place / "sessions", 200)
+
+
+def killed_holders(place: Path) -> str:
+    """Kill 50 holders and take the hold at once."""
+    return racing.killed_holders(place / "sessions", 50)
+
+
+def forks(place: Path) -> str:
+    """Fork 500 times while the holder saves at full speed."""
+    return beside.forks(place / "sessions", 500)
+
+
+def listings(place: Path) -> str:
+    """Take a hold 2,000 times while others list without a pause."""
+    return beside.listings(place / "sessions", 2000)

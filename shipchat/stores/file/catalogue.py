@@ -11,7 +11,7 @@ from shipchat.core.keys import fold_key, why_invalid
 from shipchat.core.safe_text import without_surrogates
 from shipchat.core.summaries import Damage, SessionSummary
 from shipchat.formats.summary import read_summary
-from shipchat.stores.file.disk import read_all
+from shipchat.stores.file.disk import close, read_all
 from shipchat.stores.file.layout import SUFFIX, Layout
 from shipchat.stores.file.locks import Locks
 from shipchat.stores.file.session_file import SessionFiles
@@ -36,16 +36,20 @@ class FileCatalogue:
         """Yield a row for each file, damaged ones and misnamed ones included."""
         held = self._locks.held()
         for name in self._layout.names():
-            reason = why_invalid(name)
-            if reason is not None:
-                path = f"{self._layout.root}{os.sep}{name}{SUFFIX}"
-                damage = Damage(without_surrogates(path), 0, f"its name can't be a session key: {reason}")
-                yield _damaged_row(without_surrogates(name), damage)
-                continue
-            row = self._row(name)
+            row = self.row(name)
             if row is not None:
                 holder = held.get(fold_key(name)) if held else None
                 yield row if holder is None else replace(row, holder=holder)
+
+    def row(self, name: str) -> SessionSummary | None:
+        """Return the row of the file `name` (without `.json`), whoever holds it left open; None when it is gone."""
+        reason = why_invalid(name)
+        if reason is None:
+            return self._row(name)
+        path = without_surrogates(f"{self._layout.root}{os.sep}{name}{SUFFIX}")
+        return _damaged_row(
+            without_surrogates(name), Damage(path, 0, f"its name can't be a session key: {reason}")
+        )
 
     def summary(self, key: str) -> SessionSummary | None:
         """Return the row of one session, None when there is none. Raises SessionKeyInvalid."""
@@ -78,7 +82,7 @@ class FileCatalogue:
         try:
             return read_all(descriptor, 0, status.st_size)
         finally:
-            os.close(descriptor)
+            close(descriptor)
 
 
 def _damaged_row(key: str, damage: Damage, size: int = 0) -> SessionSummary:

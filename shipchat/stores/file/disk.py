@@ -1,22 +1,27 @@
-"""Bytes to the disk and back: whole writes, making them durable, publishing without clobbering."""
+"""Bytes to the disk and back: whole writes, making them durable, names that clobber nothing."""
 
 import contextlib
 import errno
 import os
 import sys
 import time
-from pathlib import Path
 from typing import Final
 
-from shipchat.stores.file.layout import temporary
+FILE_MODE: Final = 0o600
+
+# Read by everything that opens a file of ours: never through a symbolic link, never waiting for a FIFO's other end.
+OPEN_FLAGS: Final = (
+    getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+) | getattr(os, "O_BINARY", 0)
 
 _WINDOWS: Final = sys.platform == "win32"
 _REPLACE_TRIES: Final = 6
 """Attempts at a rename that a virus scanner or an indexer on Windows keeps refusing; about 0.6 s together."""
 
-_NO_LINKS: Final = frozenset(
+NO_LINKS: Final = frozenset(
     {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK, errno.EXDEV, errno.EACCES}
 )
+"""What a file system without hard links answers when asked for one."""
 
 
 def read_all(descriptor: int, start: int, size: int) -> bytes:
@@ -67,7 +72,7 @@ def sync_directory(directory: str | os.PathLike[str]) -> None:
         if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network file systems have no such thing
             raise
     finally:
-        os.close(descriptor)
+        close(descriptor)
 
 
 def replace(source: str, target: str) -> None:
@@ -91,34 +96,20 @@ def rename_new(source: str, target: str) -> None:
         raise
     except (OSError, NotImplementedError) as error:
         # Directories and file systems without links: the callers hold the write lock of the name.
-        if isinstance(error, OSError) and error.errno not in _NO_LINKS:
+        if isinstance(error, OSError) and error.errno not in NO_LINKS:
             raise
         if os.path.lexists(target):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target) from error
         replace(source, target)
     else:
-        os.unlink(source)
+        with contextlib.suppress(OSError):  # the file has its name: its old one is swept later
+            os.unlink(source)
 
 
-def publish_new(directory: Path, name: str, target: str, data: bytes) -> os.stat_result:
-    """Make the durable file `target`; return its status. Raises FileExistsError, OSError."""
-    with temporary(directory, name) as (descriptor, path):
-        write_all(descriptor, data, 0)
-        os.fsync(descriptor)
-        rename_new(path, target)
-        sync_directory(directory)
-        return os.fstat(descriptor)
-
-
-def publish_over(directory: Path, name: str, target: str, data: bytes, *, durable: bool) -> None:
-    """Make or replace the file `target` in one step; `durable` waits for the disk. Raises OSError."""
-    with temporary(directory, name) as (descriptor, path):
-        write_all(descriptor, data, 0)
-        if durable:
-            sync(descriptor)
-        replace(path, target)
-        if durable:
-            sync_directory(directory)
+def close(descriptor: int) -> None:
+    """Close a file. An error is of no account: what had to be on the disk was waited for before."""
+    with contextlib.suppress(OSError):
+        os.close(descriptor)
 
 
 def remove(path: str) -> None:

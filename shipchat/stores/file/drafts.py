@@ -10,9 +10,10 @@ from typing import Final
 from shipchat.core.drafts import TurnDraft
 from shipchat.formats.draft import decode_turn_draft, decode_unsent, encode_turn_draft, encode_unsent
 from shipchat.formats.lines import BadJson
-from shipchat.stores.file.disk import publish_over, read_all, remove, replace, sync, write_all
+from shipchat.stores.file.disk import OPEN_FLAGS, close, read_all, remove, replace, sync, write_all
 from shipchat.stores.file.flock import LockedFile, LocksUnsupported, try_lock
-from shipchat.stores.file.layout import FILE_MODE, OPEN_FLAGS, Layout, not_saved
+from shipchat.stores.file.layout import Layout, not_saved, trash_id
+from shipchat.stores.file.temporary import new_temporary, publish_over
 
 _WINDOW: Final = re.compile(r"[0-9a-f]{12}")
 _LIMIT: Final = 256 * 1024 * 1024
@@ -42,7 +43,9 @@ class FileDrafts:
                 remove(self._layout.turn_draft(key, live=True))
                 remove(self._layout.turn_draft(key, live=False))
                 return
-            number = self._next(key)
+            number = self._next(
+                key
+            )  # raises when what is there can't be looked at: it must not be written over
             data = encode_turn_draft(draft, number)
             try:
                 publish_over(self._layout.drafts, key, path, data, durable=durable)
@@ -57,12 +60,13 @@ class FileDrafts:
         """Return this window's unsent text, adopting the newest that a window which is gone left behind."""
         self._layout.session(key)
         orphans: list[tuple[datetime, str, str, LockedFile]] = []
-        for path, kind in self.files(key):
-            window = kind.removeprefix("unsent.")
-            if window != kind:
-                orphan = _adopt(path)
-                if orphan is not None:
-                    orphans.append((*orphan[:2], window, orphan[2]))
+        with contextlib.suppress(OSError):  # what can't be listed now is adopted by a later window
+            for path, kind in self.files(key):
+                window = kind.removeprefix("unsent.")
+                if window != kind:
+                    orphan = _adopt(path)
+                    if orphan is not None:
+                        orphans.append((*orphan[:2], window, orphan[2]))
         orphans.sort(key=lambda orphan: orphan[0])
         adopted = orphans.pop() if orphans else None
         for *_, locked in orphans:
@@ -73,10 +77,13 @@ class FileDrafts:
         return FileWindowDraft(self._layout, key, window, text, locked)
 
     def files(self, key: str) -> Iterator[tuple[str, str]]:
-        """Yield the path and the kind (`turn`, `turn.live`, `unsent.<window>`) of each draft of a session."""
+        """Yield the path and the kind (`turn`, `turn.live`, `unsent.<window>`) of each draft of a session.
+
+        Raises OSError when they can't be listed: then it is not known that there are none.
+        """
         try:
             listed = os.listdir(self._layout.drafts)
-        except OSError:
+        except FileNotFoundError:
             return
         prefix = f"{key}."
         for name in sorted(listed):
@@ -97,9 +104,21 @@ class FileDrafts:
     def _next(self, key: str) -> int:
         known = self._numbers.get(key)
         if known is None:
-            known = max(self._read(key, live=live)[0] for live in (False, True))
+            known = max(self._last_number(key, live=live) for live in (False, True))
         # Another process may have held the session since: its numbers are passed by the clock.
         return max(known + 1, int(datetime.now(UTC).timestamp() * 1000))
+
+    def _last_number(self, key: str, *, live: bool) -> int:
+        """Return the number of the draft that is there; one that makes no sense goes to the trash. Raises OSError."""
+        path = self._layout.turn_draft(key, live=live)
+        try:
+            return decode_turn_draft(_read_file(path))[0]
+        except FileNotFoundError:
+            return 0
+        except BadJson:
+            # Someone's words may still be in there, and it is about to be written over.
+            replace(path, self._layout.trashed(trash_id(key, datetime.now(UTC)), "draft"))
+            return 0
 
     def _read(self, key: str, *, live: bool) -> tuple[int, TurnDraft | None]:
         with contextlib.suppress(OSError, BadJson):
@@ -163,10 +182,7 @@ class FileWindowDraft:
         self._locked = locked
 
     def _temporary(self) -> tuple[str, int]:
-        path = f"{self._layout.drafts}{os.sep}.{self._key[:100]}.{os.getpid()}.{os.urandom(6).hex()}.tmp"
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | OPEN_FLAGS, FILE_MODE)
-        if hasattr(os, "fchmod"):
-            os.fchmod(descriptor, FILE_MODE)
+        descriptor, path = new_temporary(self._layout.drafts, self._key)
         return path, descriptor
 
     def _unlock(self) -> None:
@@ -200,4 +216,4 @@ def _read_file(path: str) -> bytes:
     try:
         return read_all(descriptor, 0, min(os.fstat(descriptor).st_size, _LIMIT))
     finally:
-        os.close(descriptor)
+        close(descriptor)

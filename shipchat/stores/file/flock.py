@@ -1,5 +1,6 @@
 """One advisory lock on an open file, on POSIX and on Windows; who waits and for how long is for `locks`."""
 
+import contextlib
 import errno
 import os
 import sys
@@ -42,13 +43,18 @@ class LockedFile:
         _open.discard(self)
         if descriptor >= 0 and self.is_ours:
             _unlock(descriptor)
-            os.close(descriptor)
+            _close(descriptor)
 
     def forget(self) -> None:
         """Close a forked child's copy. It must not unlock: that would free the parent's lock."""
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
-            os.close(descriptor)
+            _close(descriptor)
+
+
+def _close(descriptor: int) -> None:
+    with contextlib.suppress(OSError):  # it is closed all the same
+        os.close(descriptor)
 
 
 _open: "weakref.WeakSet[LockedFile]" = weakref.WeakSet()

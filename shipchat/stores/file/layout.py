@@ -6,29 +6,21 @@ import functools
 import os
 import re
 import stat
-import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from shipchat.core.errors import StoreUnavailable
 from shipchat.core.keys import check_key, fold_key, why_invalid
+from shipchat.stores.file.disk import FILE_MODE, OPEN_FLAGS, close, sync_directory
+from shipchat.stores.file.temporary import TEMPORARY, sweep
 
-FILE_MODE: Final = 0o600
 DIRECTORY_MODE: Final = 0o700
 SUFFIX: Final = ".json"
-_TEMPORARY: Final = ".tmp"
-_STALE_AFTER: Final = 3600.0
-"""Seconds after which a temporary file whose writer is gone is swept."""
+TEST_LOCK: Final = ".test."
+"""How the names of the files begin on which locks are tried out."""
 
 _TRASH_ID: Final = re.compile(r"(?P<key>.+)\.(?P<time>\d{8}T\d{6}\.\d{6}Z)")
-
-# Read by everything that opens a file of ours: never through a symbolic link, never waiting for a FIFO's other end.
-OPEN_FLAGS: Final = (
-    getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
-) | getattr(os, "O_BINARY", 0)
-
 
 # Every append asks for three paths of one key; what was refused is not remembered.
 _checked: Final = functools.lru_cache(maxsize=1024)(check_key)
@@ -43,6 +35,7 @@ class Layout:
         self.locks: Final = self.root / ".locks"
         self.drafts: Final = self.root / ".drafts"
         self.trash: Final = self.root / ".trash"
+        self._swept = False
 
     def session(self, key: str) -> str:
         """Return the path of a session's file. Raises SessionKeyInvalid."""
@@ -74,22 +67,22 @@ class Layout:
             _make_private(self.root)
             for directory in (self.locks, self.drafts, self.trash):
                 _make_private(directory)
+            owner = os.stat(self.root).st_uid
         except OSError as error:
             raise not_saved(error, self.root) from error
-        self.check_owner()
+        self._check_owner(owner)
+        if not self._swept:
+            self._swept = True
+            self.sweep()
 
-    def check_owner(self) -> None:
-        """Raise StoreUnavailable when the directory is another user's: it could be read or changed by them."""
-        if not hasattr(os, "geteuid"):
-            return
-        with contextlib.suppress(FileNotFoundError):
-            owner = os.stat(self.root).st_uid
-            if owner != os.geteuid():
-                raise StoreUnavailable(
-                    f"NOT SAVED: the directory belongs to another user (uid {owner}): {self.root}",
-                    advice=("Choose one of your own: SHIPCHAT_DATA_DIR=/a/path",),
-                    details={"path": str(self.root), "reason": "foreign owner"},
-                )
+    def _check_owner(self, owner: int) -> None:
+        # Another user's could be read or changed by them.
+        if hasattr(os, "geteuid") and owner != os.geteuid():
+            raise StoreUnavailable(
+                f"NOT SAVED: the directory belongs to another user (uid {owner}): {self.root}",
+                advice=("Choose one of your own: SHIPCHAT_DATA_DIR=/a/path",),
+                details={"path": str(self.root), "reason": "foreign owner"},
+            )
 
     def keys(self) -> list[str]:
         """Return the keys of all session files, without reading them. Raises StoreUnavailable."""
@@ -98,33 +91,51 @@ class Layout:
     def names(self) -> list[str]:
         """Return the names (without `.json`) of all files that look like sessions, valid keys or not."""
         try:
-            listed = os.listdir(self.root)
-        except FileNotFoundError:
-            return []
+            return self._listed()
         except OSError as error:
             reason = error.strerror or "failed"
             raise StoreUnavailable(
                 f"the sessions can't be listed: {reason}: {self.root}",
                 details={"path": str(self.root), "reason": reason},
             ) from error
+
+    def _listed(self) -> list[str]:
+        try:
+            listed = os.listdir(self.root)
+        except FileNotFoundError:
+            return []
         cut = -len(SUFFIX)
         return [name[:cut] for name in listed if name.endswith(SUFFIX) and not name.startswith(".")]
 
     def clash(self, key: str) -> str | None:
-        """Return the existing key that is `key` but for case, if any (`key` itself included)."""
+        """Return the existing key that is `key` but for case, if any (`key` itself included).
+
+        Raises StoreUnavailable: nothing is made where the names can't be seen.
+        """
         folded = fold_key(key)
-        return next((name for name in self.names() if fold_key(name) == folded), None)
+        try:
+            return next((name for name in self._listed() if fold_key(name) == folded), None)
+        except OSError as error:
+            raise not_saved(error, self.root) from error
+
+    def exists(self, path: str) -> bool:
+        """Return whether there is something at `path`. Raises StoreUnavailable when that can't be seen."""
+        try:
+            os.lstat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError as error:
+            raise not_saved(error, path) from error
+        return True
 
     def sweep(self) -> None:
-        """Remove temporary files that writers who are gone left behind; a live writer's are young."""
-        limit = time.time() - _STALE_AFTER
-        for directory in (self.root, self.drafts):
-            with contextlib.suppress(OSError), os.scandir(directory) as listed:
-                for item in listed:
-                    if item.name.startswith(".") and item.name.endswith(_TEMPORARY):
+        """Remove temporary files that writers who are gone left behind: those that nobody has locked."""
+        for directory in (self.root, self.drafts, self.trash, self.locks):
+            with contextlib.suppress(OSError):
+                for name in os.listdir(directory):
+                    if name.startswith(".") and (name.endswith(TEMPORARY) or name.startswith(TEST_LOCK)):
                         with contextlib.suppress(OSError):
-                            if item.stat(follow_symlinks=False).st_mtime < limit:
-                                os.unlink(item.path)
+                            sweep(f"{directory}{os.sep}{name}")
 
 
 def _make_private(directory: Path) -> None:
@@ -137,6 +148,7 @@ def _make_private(directory: Path) -> None:
         with contextlib.suppress(FileExistsError):
             os.mkdir(path, DIRECTORY_MODE)
             os.chmod(path, DIRECTORY_MODE)  # whatever the umask took away
+            sync_directory(path.parent)  # a file in it is no safer than its own name
     if not directory.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(directory))
 
@@ -154,29 +166,17 @@ def not_saved(error: OSError, path: str | os.PathLike[str]) -> StoreUnavailable:
 def open_private(path: str) -> int:
     """Open a lock or side file for reading and writing, made 0600 when it is not there yet. Raises OSError."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | OPEN_FLAGS, FILE_MODE)
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode):
-        os.close(descriptor)
-        raise OSError(errno.EINVAL, "not a regular file", path)
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", path)
+    except OSError:
+        close(descriptor)
+        raise
     if hasattr(os, "fchmod") and stat.S_IMODE(status.st_mode) != FILE_MODE:
         with contextlib.suppress(OSError):
             os.fchmod(descriptor, FILE_MODE)
     return descriptor
-
-
-@contextlib.contextmanager
-def temporary(directory: Path, name: str) -> Iterator[tuple[int, str]]:
-    """Give a new private file with a unique name in `directory`; it is gone afterwards unless renamed away."""
-    path = f"{directory}{os.sep}.{name[:100]}.{os.getpid()}.{os.urandom(6).hex()}{_TEMPORARY}"
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | OPEN_FLAGS, FILE_MODE)
-    try:
-        if hasattr(os, "fchmod"):
-            os.fchmod(descriptor, FILE_MODE)
-        yield descriptor, path
-    finally:
-        os.close(descriptor)
-        with contextlib.suppress(OSError):
-            os.unlink(path)
 
 
 def trash_id(key: str, at: datetime) -> str:

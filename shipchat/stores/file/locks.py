@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from typing import Final
 
 from shipchat.core.errors import HolderInfo, SessionHeld, StoreUnavailable
-from shipchat.stores.file.disk import read_all, write_all
+from shipchat.stores.file.disk import FILE_MODE, OPEN_FLAGS, close, read_all, write_all
 from shipchat.stores.file.flock import LockedFile, LocksUnsupported, try_lock
-from shipchat.stores.file.layout import FILE_MODE, OPEN_FLAGS, Layout, not_saved, open_private
+from shipchat.stores.file.layout import TEST_LOCK, Layout, not_saved, open_private
 
 HOLD_PATIENCE: Final = 0.1
 """Seconds an acquirer of a hold tries again: longer than any probe, shorter than anybody notices."""
@@ -78,6 +78,9 @@ class Locks:
         except OSError:
             with contextlib.suppress(OSError):  # a full disk: the lock is what counts, the text is a courtesy
                 os.ftruncate(descriptor, 0)
+        except BaseException:
+            locked.close()
+            raise
         return FileHold(locked)
 
     def holder(self, key: str) -> HolderInfo | None:
@@ -101,17 +104,18 @@ class Locks:
                 return holder if holder.pid == os.getpid() else None
             return None if free else holder
         finally:
-            os.close(descriptor)
+            close(descriptor)
 
     def held(self) -> dict[str, HolderInfo]:
         """Return the holders of all held sessions, by case-folded key; looks only at files with a holder's text."""
         found: dict[str, HolderInfo] = {}
         with contextlib.suppress(OSError), os.scandir(self._layout.locks) as listed:
             for item in listed:
-                if item.name.endswith(".hold") and item.stat(follow_symlinks=False).st_size:
-                    holder = self.probe(item.path)
-                    if holder is not None:
-                        found[item.name.removesuffix(".hold")] = holder
+                with contextlib.suppress(OSError):
+                    if item.name.endswith(".hold") and item.stat(follow_symlinks=False).st_size:
+                        holder = self.probe(item.path)
+                        if holder is not None:
+                            found[item.name.removesuffix(".hold")] = holder
         return found
 
     @contextlib.contextmanager
@@ -183,7 +187,7 @@ class Locks:
         if self._tested:
             return
         self._tested = True
-        path = f"{self._layout.locks}{os.sep}.test.{os.getpid()}.{os.urandom(4).hex()}"
+        path = f"{self._layout.locks}{os.sep}{TEST_LOCK}{os.getpid()}.{os.urandom(4).hex()}"
         first = second = -1
         try:
             first, second = open_private(path), open_private(path)
@@ -196,7 +200,7 @@ class Locks:
         finally:
             for descriptor in (first, second):
                 if descriptor >= 0:
-                    os.close(descriptor)
+                    close(descriptor)
             with contextlib.suppress(OSError):
                 os.unlink(path)
 

@@ -1,6 +1,5 @@
 """Repairing a damaged session file: a plan that changes nothing, then a backup and a new file in one step."""
 
-import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -10,10 +9,11 @@ from shipchat.core.summaries import RepairPlan
 from shipchat.formats.document import encode_session
 from shipchat.formats.header import NewerVersion
 from shipchat.formats.recovery import recover
-from shipchat.stores.file.disk import publish_new, publish_over
+from shipchat.stores.file.disk import close
 from shipchat.stores.file.layout import Layout, not_saved, trash_id
 from shipchat.stores.file.locks import Locks
 from shipchat.stores.file.session_file import SessionFiles, Snapshot
+from shipchat.stores.file.temporary import publish_new, publish_over
 
 
 class FileRepair:
@@ -59,8 +59,10 @@ class FileRepair:
                 descriptor, status = self._files.open(key)
                 try:
                     now = self._files.snapshot(key, descriptor, status)
+                except OSError as error:
+                    raise not_saved(error, path) from error
                 finally:
-                    os.close(descriptor)
+                    close(descriptor)
                 if _fingerprint(now) != plan.fingerprint:
                     raise SessionConflict(
                         f"session {key} has changed since the repair was planned; nothing was written",

@@ -15,10 +15,11 @@ from shipchat.core.protocols import Cursor, Tail
 from shipchat.core.summaries import Damage
 from shipchat.formats.document import Reading, read_document, read_tail
 from shipchat.formats.lines import CLOSING
+from shipchat.formats.migrations import VERSION
 from shipchat.formats.scan import Problem
 from shipchat.formats.summary import damage_of
-from shipchat.stores.file.disk import read_all
-from shipchat.stores.file.layout import OPEN_FLAGS, Layout, not_saved
+from shipchat.stores.file.disk import OPEN_FLAGS, close, read_all
+from shipchat.stores.file.layout import Layout, not_saved
 from shipchat.stores.file.locks import Locks
 
 SEAL: Final = 32
@@ -71,13 +72,20 @@ class Snapshot:
         return self.base + self.reading.end
 
     @property
+    def older(self) -> bool:
+        """Whether the file is of an older version: it is brought up to date before anything is added."""
+        return self.reading.version not in (None, VERSION)
+
+    @property
     def rest(self) -> bytes:
         """What follows it: the closing line, or an unfinished append."""
         return self.data[self.reading.end :]
 
     def cursor(self, known: set[str]) -> FileCursor:
-        """Return the cursor after the last whole entry."""
+        """Return the cursor after the last whole entry; in a file of an older version it is never gone on from."""
         end = self.reading.end
+        if self.older:
+            return FileCursor(self.status.st_dev, -1, self.reading.seq, self.end, b"", known)
         return FileCursor(
             self.status.st_dev,
             self.status.st_ino,
@@ -105,11 +113,14 @@ class SessionFiles:
             raise SessionNotFound(f"there is no session {key}", details={"key": key}) from None
         except OSError as error:
             self._refuse(key, path, error, write=write)
-        status = os.fstat(descriptor)
         try:
+            status = os.fstat(descriptor)
             self._check(key, path, status)
+        except OSError as error:
+            close(descriptor)
+            self._refuse(key, path, error, write=write)
         except SessionDamaged:
-            os.close(descriptor)
+            close(descriptor)
             raise
         return descriptor, status
 
@@ -189,7 +200,7 @@ class SessionFiles:
         except OSError as error:
             self._refuse(key, self._layout.session(key), error, write=False)
         finally:
-            os.close(descriptor)
+            close(descriptor)
         if more is not None and (more.reading.problem is None or more.reading.problem.torn):
             # An unfinished end is looked at again on the next call.
             known.known.update(entry.id for entry in more.reading.entries)
@@ -215,7 +226,7 @@ class SessionFiles:
                 key, path, f"{_size(status.st_size)}: not enough memory to read it"
             ) from None
         finally:
-            os.close(descriptor)
+            close(descriptor)
 
     def _check(self, key: str, path: str, status: os.stat_result) -> None:
         if not stat.S_ISREG(status.st_mode):

@@ -39,6 +39,7 @@ class FileSessionStore:
         self._journal: Final = FileJournal(self._layout, self._locks, self._files)
         self._catalogue: Final = FileCatalogue(self._layout, self._locks, self._files)
         self._drafts: Final = FileDrafts(self._layout)
+        self._settled = False
         self._trash: Final = FileTrash(self._layout, self._locks, self._drafts, self._locks.hold)
 
     def __repr__(self) -> str:
@@ -152,11 +153,23 @@ class FileSessionStore:
         """Return the row of one session, None when there is none."""
         return self._catalogue.summary(key)
 
+    def row(self, name: str) -> SessionSummary | None:
+        """Return the row of the file `name`, whoever holds it left open, None when it is gone: for an index."""
+        return self._catalogue.row(name)
+
+    def held(self) -> dict[str, HolderInfo]:
+        """Return the holders of all held sessions, by case-folded key."""
+        return self._locks.held()
+
     # --- holds ---
 
     def hold(self, key: str, program: str) -> Hold:
         """Take the right to run a turn. Raises SessionHeld within 100 ms."""
-        return self._locks.hold(key, program)
+        held = self._locks.hold(key, program)
+        if not self._settled:
+            self._settled = True
+            self._trash.settle()
+        return held
 
     def holder(self, key: str) -> HolderInfo | None:
         """Return who holds it now."""
@@ -193,3 +206,7 @@ class FileSessionStore:
     def erase(self, trash_id: str) -> None:
         """Remove it from the trash for good. Raises SessionNotFound."""
         self._trash.erase(trash_id)
+
+    def purge(self, key: str) -> list[str]:
+        """Remove a session, its drafts and all of it in the trash. Raises SessionHeld, StoreUnavailable."""
+        return self._trash.purge(key)

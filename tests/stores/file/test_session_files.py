@@ -17,6 +17,7 @@ from shipchat.core.errors import (
 )
 from shipchat.formats.lines import CLOSING
 from shipchat.stores.file import FileSessionStore
+from shipchat.stores.file.temporary import temporary
 from shipchat.testing.samples import START, every_kind, header, ids, prompt, reply, title
 
 RECORD = SessionRecord(header("k"), (prompt("a"), reply("b", "a"), title("t", "Export")))
@@ -119,12 +120,19 @@ def test_looking_makes_nothing(store: FileSessionStore) -> None:
 
 def test_leftovers_of_writers_that_are_gone_are_swept(store: FileSessionStore) -> None:
     store.create(RECORD)
-    old, young = (Path(store.root) / name for name in (".a.1.abc.tmp", ".b.1.abc.tmp"))
-    for path in (old, young):
+    root = Path(store.root)
+    left = [
+        root / ".a.1.abc.tmp",
+        root / ".trash" / ".a.1.abc.tmp",
+        root / ".drafts" / ".a.1.abc.tmp",
+        root / ".locks" / ".test.1.abc",
+    ]
+    for path in left:
         path.write_text("half")
-    os.utime(old, (1, 1))
-    FileSessionStore(store.root).create(replace(RECORD, header=header("other")))
-    assert (old.exists(), young.exists()) == (False, True)
+    with temporary(root, "living") as (_, living):
+        FileSessionStore(root).create(replace(RECORD, header=header("other")))
+        assert os.path.exists(living)
+    assert [path for path in left if path.exists()] == []
     assert sorted(store.keys()) == ["k", "other"]
 
 

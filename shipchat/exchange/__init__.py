@@ -1,0 +1,1 @@
+"""Sessions as files of other kinds, for other programs and other machines, and back."""
