@@ -1,7 +1,7 @@
 # Everything runs in a virtual environment of its own: made on first use, or any that is active.
 PY ?= $(if $(VIRTUAL_ENV),$(VIRTUAL_ENV)/bin/python,.venv-dev/bin/python)
 
-.PHONY: check format lint types imports test bench torture
+.PHONY: check format lint types imports test bench torture picture
 
 check: lint types imports test
 
@@ -33,3 +33,7 @@ bench: $(PY)
 # The long form of what tests prove in small: kills, faults, races. Says which tools it missed.
 torture: $(PY)
 	$(PY) -m tests.torture
+
+# What the screen looks like, as README shows it.
+picture: $(PY)
+	$(PY) -m tests.picture picture.svg

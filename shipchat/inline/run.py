@@ -49,7 +49,7 @@ async def _run(services: Services, start: InlineStart) -> int:
         await begin(conversation, start)
         with contextlib.suppress(EOFError):  # the terminal is gone
             return await screen.app.run_async(pre_run=lambda: _begun(screen), set_exception_handler=False)
-        return 128 + signal.SIGHUP
+        return 128 + 1  # as SIGHUP would end it
     finally:
         try:
             await screen.close()

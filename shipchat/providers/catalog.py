@@ -9,7 +9,11 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 AS_OF: Final = "2026-11-29"
-"""When the table was last compared with the vendors' pages (windows, limits) and genai-prices 0.2.3 (prices)."""
+"""When the table was put together: prices and most windows from genai-prices 0.2.3, the rest from public pages.
+
+Limits of output and the token scales are estimates where those say nothing. What a provider's own model list says
+comes first, and the config beats both.
+"""
 
 UNKNOWN_WINDOW: Final = 32_768
 """Tokens: the window of a model that nothing is known of. Almost every current model has more."""

@@ -85,6 +85,7 @@ class Turn:
         self._toolbox = toolbox_of(plan.provider)
         self._calls: tuple[AssistantMessage, ...] = ()  # stored by this turn already: each called tools
         self._interrupted = asyncio.Event()
+        self._told_unsaved = False
 
     def interrupt(self) -> None:
         """Stop the reply; the stream then ends with TurnInterrupted."""
@@ -191,6 +192,8 @@ class Turn:
         async with contextlib.aclosing(self._plan.provider.stream(request)) as stream:  # type: ignore[type-var]  # every provider's stream is an async generator
             async for event in stream:
                 reply.add(event)
+                if self._keeper.failure is not None:  # the text that comes is nowhere but here
+                    self._tell_unsaved(self._keeper.failure)
                 match event:
                     case TextDelta() | ReasoningDelta():
                         emit(event)
@@ -200,6 +203,12 @@ class Turn:
                         emit(UsageUpdated(usage))
         if reply.ended is None:
             raise ProviderUnavailable("the reply broke off before its end")
+
+    def _tell_unsaved(self, error: StoreUnavailable) -> None:
+        """Say once in this turn that something is not on disk."""
+        if not self._told_unsaved:
+            self._told_unsaved = True
+            self._plan.emit(Notice("not_saved", str(error)))
 
     async def _store(self, reply: Reply, error: ShipchatError | None) -> LastEvent:
         if error is not None:
@@ -217,7 +226,7 @@ class Turn:
             await self._keeper.pause()
             if isinstance(store_error, StoreUnavailable):
                 self._ledger.keep((entry,))
-                self._plan.emit(Notice("not_saved", str(store_error)))
+                self._tell_unsaved(store_error)
             return TurnFailed(
                 Failure(store_error.code, str(store_error)),
                 message,

@@ -136,11 +136,16 @@ class Place:
         return self.root / "data" / "sessions"
 
     def script(self, tokens: int, per_chunk: int, delay: float) -> None:
-        """Let the model say `tokens` tokens, `per_chunk` at a time, `delay` seconds apart, and then `fertig`."""
+        """Let the model say `tokens` tokens, `per_chunk` at a time, `delay` seconds apart, and then `fertig`.
+
+        Half-way it says `mittendrin`.
+        """
         text = (PROSE * (tokens * LETTERS_PER_TOKEN // len(PROSE) + 1))[: tokens * LETTERS_PER_TOKEN]
         step = per_chunk * LETTERS_PER_TOKEN
         chunks = [text[at : at + step] for at in range(0, len(text), step)]
-        reply = {"chunks": [*chunks, "\n\nfertig"], "delay": delay}
+        half = len(chunks) // 2
+        said = [*chunks[:half], "\n\n```\n```\n\nmittendrin\n\n", *chunks[half:], "\n\n```\n```\n\nfertig"]
+        reply = {"chunks": said, "delay": delay}
         (self.root / "script.json").write_text(json.dumps({"replies": [reply], "repeat_last": True}))
 
     def open(self, *arguments: str) -> Window:
@@ -289,7 +294,7 @@ def _halves(place: Place) -> tuple[float, float]:
         window.drain(2)
         begun = window.cpu
         os.write(window.descriptor, b"go\r")
-        window.drain(12.5)
+        window.until(b"mittendrin")
         middle = window.cpu
         window.until(b"fertig")
         return middle - begun, window.cpu - middle

@@ -127,3 +127,38 @@ def test_a_session_compacts_by_itself_between_programs(program: Program) -> None
     sees = program.good("show", "a", "--what-the-model-sees", "--json").json
     assert sees["starts_at"] > 1
     assert len(program.texts("a")) == 14
+
+
+def test_the_config_says_when_and_how(talked: Shell) -> None:
+    prompt = talked.place / "config" / "summary.txt"
+    prompt.parent.mkdir(exist_ok=True)
+    env = {
+        "SHIPCHAT_COMPACTION_PROMPT_FILE": "summary.txt",
+        "SHIPCHAT_COMPACTION_INSTRUCTIONS": "Keep hosts.",
+    }
+    missing = talked.run("compact", "a", "--json", env=env)
+    assert (missing.code, missing.error["code"]) == (2, "config_invalid")
+    log = talked.place / "log"
+    talked.script([{"chunks": [SUMMARY]}], log=str(log))
+    prompt.write_text("My own way, {words} words:\n{headings}", encoding="utf-8")
+    talked.good("compact", "a", env=env)
+    asked = log.read_text(encoding="utf-8")
+    assert "My own way, " in asked
+    assert "## Critical context" in asked
+    assert "Keep hosts." in asked
+
+
+def test_off_fails_before_the_call_with_its_own_exit_code(shell: Shell) -> None:
+    log = shell.place / "log"
+    shell.script([{"chunks": [LONG]}], window=1000, max_output=200, log=str(log))
+    env = {"SHIPCHAT_COMPACTION_MODE": "off"}
+    n, result = 0, shell.good("send", "-s", "a", "prompt 0", env=env)
+    while result.code == 0 and n < 20:
+        n += 1
+        result = shell.run("send", "-s", "a", f"prompt {n}", env=env)
+    assert result.code == 9
+    assert "(context_overflow)" in result.err
+    assert len(log.read_text(encoding="utf-8").splitlines()) == n
+    shell.script([{"chunks": [LONG]}], window=1000, max_output=200)
+    again = shell.good("send", "-s", "a", "more", env=env | {"SHIPCHAT_OVERFLOW": "drop-oldest"})
+    assert "the model sees from message" in again.err

@@ -81,7 +81,7 @@ def race(place: Path, rounds: int) -> str:
     with racers(place, 16) as all_of_them:
         inodes = _lock_inodes(place)
         for number in range(rounds):
-            group = all_of_them[: 2 + number % 15]
+            group = all_of_them[: 2 + number * 7 % 15]
             for place_, racer in enumerate(group):
                 racer.tell(f"take {'Race' if place_ % 2 else 'race'}")
             answers = [racer.heard() for racer in group]

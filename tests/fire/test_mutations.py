@@ -91,7 +91,7 @@ def test_the_program_lists_every_bad_file_with_path_and_reason(program: Program)
     assert rows["one"]["damage"] is None
     shown = program.good("list", "--all")
     assert shown.out.count("\n") >= len(BAD) + 2
-    for name in ("zeros", "empty", "stale", "fifo", "link", "v99"):
+    for name in ("zeros", "stale", "link", "v99"):
         for arguments in (("show", name), ("send", "-s", name, "hi")):
             result = program.run(*arguments)
             assert result.code == 5, (arguments, result)

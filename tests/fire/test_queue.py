@@ -9,6 +9,7 @@ from shipchat.core.drafts import QueuedPrompt, ReplyDraft, TurnDraft
 from shipchat.core.errors import StoreUnavailable
 from shipchat.core.events import TextDelta
 from shipchat.core.messages import TextPart
+from shipchat.sessions.chat_session import ChatSession
 from shipchat.stores.file import FileSessionStore
 from shipchat.testing.samples import START
 from shipchat.testing.scripted import Reply, ScriptedProvider
@@ -65,3 +66,36 @@ async def test_changing_the_queue_of_an_idle_session_keeps_a_reply_that_was_cut_
         pass
     assert [message.text for message in chat.session.messages()][-3:] == ["half a reply", "next", "later"]
     assert chat.queue == left.queue[1:]
+
+
+async def test_a_reply_that_is_kept_nowhere_is_told_while_it_comes(tmp_path: Path) -> None:
+    """Case 14: the draft of a reply can't be written; the disk works again before the reply ends."""
+    gates = [asyncio.Event(), asyncio.Event()]
+    chat = chat_on(tmp_path, ScriptedProvider([Reply(("a ", gates[0], "b ", gates[1], "c"))]))
+    told: list[str] = []
+    stream = chat.send("go")
+    async for event in stream:
+        if event.type == "turn_started":
+            break
+    with shim(tmp_path, Fault(0, 28, lasting=True)):
+        async for event in stream:
+            told.append(event.type)
+            if event.type == "text_delta" and told.count("text_delta") == 1:
+                await keeper_fails(chat)
+                gates[0].set()
+            if told.count("text_delta") == 2:
+                break
+    gates[1].set()
+    told += [event.type async for event in stream]
+    assert told.count("notice") == 1
+    assert told.index("notice") < len(told) - 1 - told[::-1].index("text_delta")
+    assert told[-1] == "turn_completed"
+    assert chat.saved
+    await chat.close()
+
+
+async def keeper_fails(chat: ChatSession) -> None:
+    """Return once the draft could not be written."""
+    assert chat._keeper is not None
+    while chat._keeper.failure is None:
+        await chat._keeper.write(durable=False)

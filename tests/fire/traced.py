@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def works() -> bool:
 def _run(place: Path, operation: Operation, inject: str | None) -> "subprocess.CompletedProcess[str]":
     traced = ["strace", "-f", "-qq", "-o", f"{place}.trace", "-e", f"trace={CALLS}"]
     if inject is not None:
-        traced += ["-e", f"inject={CALLS}:{inject}"]
+        traced += ["-e", f"inject={inject}"]
     return subprocess.run(
         [*traced, sys.executable, "-B", "-m", "tests.fire.traced", str(place), operation.name],
         cwd=CHECKOUT,
@@ -65,13 +66,14 @@ def prove_traced(base: Path, names: Sequence[str], faults: Sequence[str]) -> str
             assert (done.returncode, done.stdout) == (0, "done\n"), done
             states.append(state(place))
             trace = Path(f"{place}.trace").read_text(encoding="utf-8")
-            count = len(re.findall(r"^\d+ +\w+\(", trace, re.MULTILINE))
+            counts = Counter(re.findall(r"^\d+ +(\w+)\(", trace, re.MULTILINE))
             for one in states:
                 del one["kept"]
-            for number in range(1, count + 1):
-                for fault in faults:
-                    _one(places.fresh(), operation, f"{fault}:when={number}", states)
-                    tried += 1
+            for call, count in counts.items():
+                for number in range(1, count + 1):
+                    for fault in faults:
+                        _one(places.fresh(), operation, f"{call}:{fault}:when={number}", states)
+                        tried += 1
     return f"{tried} faults at the system calls of {len(names)} operations: each left old or new"
 
 

@@ -1,10 +1,11 @@
 """Compaction of real sessions with a scripted model: when, what is sent after it, and that no failure costs anything."""
 
 import asyncio
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -35,13 +36,15 @@ from shipchat.core.messages import AssistantMessage, ToolCallPart, ToolResult, U
 from shipchat.core.protocols import FullStore, ModelRequest
 from shipchat.core.session import Session, session_from
 from shipchat.core.summary_form import HEADINGS
-from shipchat.providers.sending import for_provider
+from shipchat.providers import anthropic_messages, local_chat, openai_chat, openai_responses
+from shipchat.providers.limits import Limits
+from shipchat.providers.server import Server
 from shipchat.sessions.chat_session import ChatSession
-from shipchat.sessions.options import CompactionOptions
+from shipchat.sessions.options import ChatOptions, CompactionOptions
 from shipchat.sessions.session_manager import SessionManager
 from shipchat.stores.file.store import FileSessionStore
 from shipchat.testing.scripted import Answer, Reply, ScriptedProvider
-from tests.sessions.conftest import OpenChat
+from tests.sessions.conftest import OpenChat, ScriptedModels
 from tests.sessions.events import all_of, types
 
 REPLY = "reply " * 90
@@ -162,21 +165,36 @@ async def test_any_window_works(open_chat: OpenChat, window: int) -> None:
     assert use.used < use.limit < use.window == window
 
 
-async def test_requests_only_grow_at_their_end_but_for_compactions(open_chat: OpenChat) -> None:
+def bodies(request: ModelRequest) -> dict[str, list[Any]]:
+    """The rows of messages that each kind of provider is sent."""
+
+    def limits(kind: Literal["openai", "anthropic"]) -> Limits:
+        return Limits(Server(name="scripted", kind=kind, base_url="http://localhost"), 100)
+
+    return {
+        "local": json.loads(local_chat.request_body(request, window=1000))["messages"],
+        "anthropic": json.loads(anthropic_messages.request_body(request, limits("anthropic")))["messages"],
+        "chat completions": json.loads(openai_chat.request_body(request, limits("openai")))["messages"],
+        "responses": json.loads(openai_responses.request_body(request, limits("openai")))["input"],
+    }
+
+
+async def test_requests_only_grow_at_their_end_but_for_compactions_on_all_providers(
+    open_chat: OpenChat,
+) -> None:
     provider = script()
     chat = open_chat("k", provider)
     compacted = 0
-    before: tuple[object, ...] = ()
-    system = provider.requests
+    before: dict[str, list[Any]] = {}
     for n in range(30):
         events = await all_of(chat.send(f"prompt {n}"))
         request = provider.requests[-1]
-        rows = for_provider(request.messages, "scripted")
+        rows = bodies(request)
         if compactions(events):
             compacted += 1
         else:
-            assert rows[: len(before)] == before
-        assert request.system == system[0].system
+            assert {kind: rows[kind][: len(sent)] for kind, sent in before.items()} == before
+        assert request.system == provider.requests[0].system
         before = rows
         if n % 5 == 4:
             chat = open_chat("k", provider)
@@ -338,6 +356,22 @@ async def test_up_to_a_chosen_message(open_chat: OpenChat) -> None:
     assert "<earlier-notes-" in sent(provider)[0]
     assert "[1] user" not in sent(provider)[0]
     assert "[3] user" in sent(provider)[0]
+
+
+async def test_what_the_provider_itself_counts_is_exact(store: FullStore) -> None:
+    class Counts(ScriptedProvider):
+        async def count_tokens(self, request: ModelRequest) -> int:
+            return 7 * len(request.messages)
+
+    chat = ChatSession(
+        store,
+        "k",
+        models=ScriptedModels(Counts([REPLY] * 4 + [SUMMARY])),
+        options=ChatOptions(default_model="scripted/one"),
+    )
+    await talk(chat, 4)
+    proposal = await chat.compaction.propose(up_to=6)
+    assert (proposal.exact, proposal.tokens_before, proposal.tokens_after) == (True, 7 * 8, 7 * 3)
 
 
 async def test_undo_after_further_turns_and_redo(open_chat: OpenChat, store: FullStore) -> None:

@@ -20,7 +20,7 @@ PROMPTS = (
     "Write a short Python function that adds {n} to each item of a list.",
     "Fasse das in zwei Sätzen zusammen, bitte. Nummer {n}.",
     "Here is a log of run {n}:\n" + "02:00:01 worker[12] WARN export is slow, retrying in 5 s\n" * 8,
-    "请用一句话回答：第 {n} 次导出为什么失败？",
+    "请用一句话回答 第 {n} 次导出为什么失败",
 )
 
 
@@ -55,7 +55,7 @@ async def _run(place: Path) -> str:
             exact = await provider.count_tokens(request)
             fullest = max(fullest, exact / WINDOW)
             assert exact <= WINDOW, (n, exact)
-        assert len(chat.session.path) == 2 * TURNS
+            assert len(chat.session.path) == 2 * n + 2
     finally:
         await provider.close()
     worked = [one for one in done if one.failure is None]

@@ -64,9 +64,9 @@ def temporary(directory: Path, name: str) -> Iterator[tuple[int, str]]:
     try:
         yield descriptor, path
     finally:
+        close(descriptor)
         with contextlib.suppress(OSError):
             os.unlink(path)
-        close(descriptor)
 
 
 def new_temporary(directory: Path, name: str) -> tuple[int, str]:

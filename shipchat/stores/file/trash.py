@@ -118,8 +118,10 @@ class FileTrash:
                 if drafts:
                     sync_directory(self._layout.drafts)
             except OSError:
-                with contextlib.suppress(OSError):
+                try:
                     os.rename(target, source)
+                except OSError:
+                    linked.clear()  # it stays moved, so its drafts must stay with it
                 raise
         except OSError:
             for new in linked:
