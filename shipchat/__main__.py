@@ -24,6 +24,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given in (["--version"], ["-V"]):
             print(f"shipchat {__version__}")
             code = 0
+        elif not given and _shows_screen():
+            # Straight to the screen: typer, which has nothing to parse here, would take longer than all of its look.
+            from shipchat.cli.bare import run_bare
+
+            code = run_bare()
         else:
             from shipchat.cli.app import run
 
@@ -57,6 +62,14 @@ def _open_streams() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:  # a narrow encoding shows ? for what it lacks, never a traceback
             reconfigure(errors="replace")
+
+
+def _shows_screen() -> bool:
+    if os.environ.get("_SHIPCHAT_COMPLETE"):
+        return False
+    from shipchat.cli.screen import has_screen
+
+    return has_screen()
 
 
 def _readable(argument: str) -> str:

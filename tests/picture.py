@@ -14,6 +14,7 @@ from pathlib import Path
 from shipchat.bootstrap import Services
 from shipchat.core.entries import Entry, MessageEntry, SessionHeader, SessionRecord, SetEntry
 from shipchat.core.messages import AssistantMessage, Message, TextPart, Usage, UserMessage
+from shipchat.providers.registry import ProviderSettings, Registry
 from shipchat.tui.app import ChatApp
 from shipchat.tui.glyphs import UNICODE
 from shipchat.tui.start import Start
@@ -98,7 +99,11 @@ async def picture(
 ) -> str:
     """Return the screen as SVG; `keys` are pressed before."""
     with tempfile.TemporaryDirectory() as place:
-        services, _ = make_services(Path(place), theme=theme)
+        services, provider = make_services(Path(place), theme=theme, default_model="local/smollm2")
+        provider.window = 8_192
+        services.models._registry = Registry(
+            ProviderSettings(models_directory=Path(place), extra={"local": lambda: provider})
+        )
         key = fill(services, datetime.now().astimezone())
         app = ChatApp(services, Start(key if open_it else None), glyphs=UNICODE)
         async with app.run_test(size=size) as pilot:

@@ -3,7 +3,6 @@
 import importlib
 import itertools
 import os
-import sys
 from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
@@ -12,7 +11,8 @@ from typer.main import get_command
 
 from shipchat.cli.layout import HelpfulCommand, HelpfulGroup
 from shipchat.cli.table import COMMANDS, CommandRow
-from shipchat.core.errors import ShipchatError, UsageError
+from shipchat.cli.told import told
+from shipchat.core.errors import UsageError
 from shipchat.version import __version__
 
 _SETTINGS: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -111,22 +111,10 @@ def run(arguments: Sequence[str]) -> int:
         return stop.exit_code
     except (BrokenPipeError, KeyboardInterrupt):
         raise
-    except ShipchatError as error:
-        return _told(error, arguments)
     except typer.TyperException as error:
-        return _told(_usage(error), arguments)
+        return told(_usage(error), as_json=wants_json(arguments))
     except Exception as error:  # noqa: BLE001 -- the last line of defence: a user sees one line, not a traceback
-        from shipchat.cli.reports import reported
-
-        return _told(reported(error, arguments), arguments)
-
-
-def _told(error: ShipchatError, arguments: Sequence[str]) -> int:
-    from shipchat.cli.printing import print_error
-
-    sys.stdout.flush()
-    print_error(error, as_json=wants_json(arguments))
-    return error.exit_code
+        return told(error, arguments, as_json=wants_json(arguments))
 
 
 def wants_json(arguments: Sequence[str]) -> bool:

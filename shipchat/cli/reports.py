@@ -59,7 +59,8 @@ def reported(error: Exception, arguments: Sequence[str]) -> ShipchatError:
     """
     if isinstance(error, OSError) and (error.filename is not None or error.errno in _REFUSALS):
         reason = (error.strerror or type(error).__name__).lower()
-        where = "the output" if error.filename is None else os.fsdecode(error.filename)
+        name = error.filename  # a path, or the number of a descriptor
+        where = os.fsdecode(name) if isinstance(name, str | bytes | os.PathLike) else "the output"
         return SystemFailure(f"{where}: {reason}", details={"errno": error.errno})
     what = f"an unexpected {type(error).__name__}"
     try:

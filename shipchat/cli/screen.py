@@ -2,8 +2,12 @@
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
-from shipchat.cli.startup import open_services
+from shipchat.cli.startup import open_settings
+
+if TYPE_CHECKING:
+    from shipchat.bootstrap import Services
 
 
 def has_screen() -> bool:
@@ -21,15 +25,20 @@ def show_screen(
     import gc
 
     gc.disable()  # until the first frame is there: nothing of what is loaded meanwhile is garbage
-    services = open_services("shipchat")
+    settings, where = open_settings()
     from shipchat.tui.run import run_tui
-    from shipchat.tui.start import Start
+    from shipchat.tui.start import LaterServices, Start
+
+    def make() -> "Services":
+        from shipchat.bootstrap import services
+
+        return services("shipchat", settings, where)
 
     start = Start(
         key,
         position=position,
-        last=key is None and services.settings.start == "last",
+        last=key is None and settings.start == "last",
         read_only=read_only,
         model=model,
     )
-    return run_tui(services, start)
+    return run_tui(make() if start.wants_session else LaterServices(settings, where, make), start)

@@ -47,9 +47,9 @@ def themes(context: CommandContext, prefix: str) -> Sequence[Option]:
 
 def models(context: CommandContext, prefix: str) -> Sequence[Option]:
     """Offer models."""
-    return [one for one in model_options(context.services, str(context.chat.model)) if prefix in one.id][
-        :MOST
-    ]
+    return [
+        one for one in model_options(context.services, str(context.chat.model), ask=False) if prefix in one.id
+    ][:MOST]
 
 
 def words(*choices: str) -> "CompleteWords":

@@ -9,6 +9,7 @@ from shipchat.commands.on_sessions import whole_number
 from shipchat.core.errors import UsageError
 from shipchat.core.messages import AssistantMessage, Message, UserMessage
 from shipchat.core.models import parse_model
+from shipchat.sessions.chat_session import ChatSession
 
 
 async def retry(context: CommandContext, argument: str) -> None:
@@ -25,6 +26,7 @@ async def go_on(context: CommandContext, argument: str) -> None:
 
 async def send_waiting(context: CommandContext, argument: str) -> None:
     """Send the first of the prompts that wait; `drop` drops them all."""
+    await adopt_left(context.chat)
     if argument == "drop":
         dropped = len(context.chat.queue)
         await context.chat.set_queue(())
@@ -32,6 +34,20 @@ async def send_waiting(context: CommandContext, argument: str) -> None:
         context.stage.toast(f"{dropped} waiting prompts dropped")
         return
     context.stage.start_turn(context.chat.send_queued())
+
+
+async def adopt_left(chat: ChatSession) -> None:
+    """Take prompts that a program that is gone left behind into the session's queue, before its own.
+
+    Raises SessionHeld, StoreUnavailable, SessionDamaged.
+    """
+    if not chat.exists or chat.replying:
+        return
+    seen = await chat.look()
+    known = {prompt.id for prompt in chat.queue}
+    left = [prompt for prompt in seen.queue if prompt.id not in known]
+    if left and seen.holder is None:
+        await chat.set_queue((*left, *chat.queue))
 
 
 async def edit(context: CommandContext, argument: str) -> None:
@@ -79,7 +95,15 @@ async def model(context: CommandContext, argument: str) -> None:
 
 
 async def use_model(context: CommandContext, name: str) -> None:
-    """Use the model `name`, `provider/model`. Raises UsageError for another form, ModelMissing."""
+    """Use the model `name`, `provider/model`, and say so. Raises UsageError for another form, ModelMissing."""
+    await switch_model(context, name)
+    chat = context.chat
+    when = "next turn on; it reads the session anew" if chat.exists else "first turn on"
+    context.stage.toast("Model", f"{chat.model} from the {when}")
+
+
+async def switch_model(context: CommandContext, name: str) -> None:
+    """Let the model `name` answer from now on. Raises as `use_model`."""
     ref = parse_model(name)
     await asyncio.to_thread(
         context.services.models.provider, ref
@@ -89,8 +113,6 @@ async def use_model(context: CommandContext, name: str) -> None:
         await chat.set(model=str(ref))
     chat.options = replace(chat.options, model=None if chat.exists else str(ref))
     await context.stage.session_changed()
-    when = "next turn on; it reads the session anew" if chat.exists else "first turn on"
-    context.stage.toast("Model", f"{ref} from the {when}")
 
 
 async def system(context: CommandContext, argument: str) -> None:

@@ -2,14 +2,19 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from shipchat.config.paths import Directories
 from shipchat.config.settings import Settings
 from shipchat.core.models import ModelRef
-from shipchat.core.protocols import Provider, TokenCounter
+from shipchat.core.protocols import Provider, Search, TokenCounter
 from shipchat.sessions.chat_session import ChatSession
 from shipchat.sessions.session_manager import SessionManager
+
+if TYPE_CHECKING:
+    from shipchat.config.credentials import Credentials
+    from shipchat.providers.offered import OfferedModel
+    from shipchat.providers.registry import Registry
 
 
 class Chats(Protocol):
@@ -101,8 +106,22 @@ class Models(Protocol):
         """What counts tokens."""
         ...
 
+    @property
+    def credentials(self) -> "Credentials":
+        """The keys of providers."""
+        ...
+
+    @property
+    def registry(self) -> "Registry":
+        """The providers by name, and the servers they ask."""
+        ...
+
     def provider(self, ref: ModelRef) -> Provider:
         """Return who answers for `ref`. Blocks. Raises ModelMissing."""
+        ...
+
+    def offered(self) -> "Sequence[OfferedModel]":
+        """Return the models of servers that can be chosen now. Blocks for up to 0.3 s. Raises ConfigInvalid."""
         ...
 
     async def close(self) -> None:
@@ -136,4 +155,9 @@ class Services(Protocol):
     @property
     def models(self) -> Models:
         """Where models come from."""
+        ...
+
+    @property
+    def search(self) -> Search:
+        """Finds words in all sessions; blocks."""
         ...

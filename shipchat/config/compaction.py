@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
-from shipchat.core.compaction import DEFAULT_KEEP, DEFAULT_SHARE
+from shipchat.core.shares import DEFAULT_KEEP, DEFAULT_SHARE
 
 
 def _setting(default: Any, about: str, *, least: int | None = None) -> Any:

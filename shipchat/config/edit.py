@@ -1,10 +1,11 @@
-"""Changes one setting in the user's config file and leaves every other line as it was written by hand."""
+"""Changes one setting of the user's config file, or adds a table, and leaves every other line as it was written by hand."""
 
 import contextlib
 import os
 import re
 import tempfile
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 
 from shipchat.core.errors import ConfigInvalid, StoreUnavailable
@@ -27,6 +28,27 @@ def set_setting(path: Path, name: str, value: str | bool | int) -> None:
             f"{path}: {name} could not be changed without touching other lines",
             advice=(f"Write it by hand: {name} = {_literal(value)}",),
         )
+    _write(target, changed)
+
+
+def add_table(path: Path, table: str, name: str, values: Mapping[str, str | tuple[str, ...]]) -> None:
+    """Add the table `[TABLE.NAME]` with these values at the end of the TOML file at `path`.
+
+    Raises ConfigInvalid when the file is no TOML or has such a table, StoreUnavailable when it can't be written.
+    """
+    target = Path(os.path.realpath(path))
+    text = _read(target)
+    before = _parsed(text, target)
+    lines = [f"[{table}.{_literal(name)}]"]
+    for key, value in values.items():
+        written = _literal(value) if isinstance(value, str) else f"[{', '.join(map(_literal, value))}]"
+        lines.append(f"{key} = {written}")
+    gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+    changed = text + gap + "\n".join(lines) + "\n"
+    tables = before.get(table, {})
+    if not isinstance(tables, dict) or name in tables:
+        raise ConfigInvalid(f"{path}: there is a [{table}.{name}] already", advice=("Change it by hand.",))
+    _parsed(changed, target)  # a table written in one line can't be added to
     _write(target, changed)
 
 

@@ -19,12 +19,6 @@ Ids: TypeAlias = Path | Sequence[str]
 Mode: TypeAlias = Literal["auto", "remind", "off"]
 """`auto` compacts by itself, `remind` says once that it is time, `off` does neither and sends the whole history."""
 
-DEFAULT_SHARE: Final = 0.75
-"""The share of a model's real input budget beyond which older turns are summarised."""
-
-DEFAULT_KEEP: Final = 0.25
-"""The share of that budget which the newest turns may take and are kept word for word."""
-
 WORTHWHILE: Final = 0.9
 """A compaction has to bring a request below this share of what it was; else it only costs."""
 

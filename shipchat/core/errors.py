@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from shipchat.core.messages import Json
+if TYPE_CHECKING:  # errors are loaded before anything else is needed; messages take longer than they do
+    from shipchat.core.messages import Json
 
 
 class ShipchatError(Exception):
@@ -18,7 +20,7 @@ class ShipchatError(Exception):
     exit_code = 1
 
     def __init__(
-        self, message: str, *, advice: Sequence[str] = (), details: Mapping[str, Json] | None = None
+        self, message: str, *, advice: Sequence[str] = (), details: "Mapping[str, Json] | None" = None
     ) -> None:
         super().__init__(message)
         self.advice: tuple[str, ...] = tuple(advice)
@@ -163,7 +165,7 @@ class ProviderError(ShipchatError):
         message: str,
         *,
         advice: Sequence[str] = (),
-        details: Mapping[str, Json] | None = None,
+        details: "Mapping[str, Json] | None" = None,
         retryable: bool = False,
         retry_after: float | None = None,
     ) -> None:

@@ -5,6 +5,7 @@ first, and no other code names a model.
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -117,6 +118,9 @@ OPENAI: Final = {
     "o4-mini": _gpt(200_000, 100_000, Price(1.1, 4.4, 0.275)),
 }
 
+USUAL: Final = {"anthropic": "claude-sonnet-5-5", "openai": "gpt-6.1-sol"}
+"""What a new user of a vendor is given first: good at most things, in the middle of its prices."""
+
 _DATE: Final = re.compile(r"-(\d{8}|\d{4}-\d\d-\d\d|latest)$")
 _TABLES: Final = {"anthropic": ANTHROPIC, "openai": OPENAI}
 
@@ -125,6 +129,14 @@ def known(vendor: str, model: str) -> KnownModel | None:
     """Return the row of `model`; a dated name (`claude-opus-4-5-20251101`, `gpt-5-2025-08-07`) has that of its family."""
     table = _TABLES.get(vendor, {})
     return table.get(model) or table.get(_DATE.sub("", model))
+
+
+def usual(vendor: str, listed: Collection[str]) -> str | None:
+    """Return the model of `vendor` to begin with, out of those `listed` (none: nobody could tell); None without any."""
+    best = USUAL.get(vendor)
+    if best is not None and (best in listed or not listed):
+        return best
+    return next((name for name in _TABLES.get(vendor, {}) if name in listed), next(iter(listed), None))
 
 
 def unknown_scale(vendor: str) -> float:

@@ -60,6 +60,19 @@ async def listed_models(registry: Registry, name: str) -> list[OfferedModel]:
     ]
 
 
+async def probe(server: Server) -> list[OfferedModel]:
+    """Return what `server` lists when it is asked anew, with the key it has now. Raises ProviderError."""
+    from shipchat.providers.registry import provider_of
+    from shipchat.providers.remote import RemoteProvider
+
+    provider = provider_of(server)
+    assert isinstance(provider, RemoteProvider)  # noqa: S101 -- all that ask a server are
+    try:
+        return [_row(server, one.name, "", one.window, one.max_output) for one in await provider.models()]
+    finally:
+        await provider.close()
+
+
 def _row(
     server: Server, model: str, where: str = "", window: int | None = None, output: int | None = None
 ) -> OfferedModel:

@@ -6,7 +6,7 @@ which settings there are is `config`'s; here they are plain values, handed in.
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -102,6 +102,16 @@ class Registry:
             )
         # Two threads may have made one each; the first stays.
         return self._made.setdefault(ref.provider, provider)
+
+    def add_server(self, server: "Server") -> None:
+        """Let `server` be asked as well, or in place of the one of the same name (whose provider `renew` drops)."""
+        self._settings = replace(self._settings, servers={**self._settings.servers, server.name: server})
+
+    async def renew(self, name: str) -> None:
+        """Drop the provider `name` made so far, which holds an old key or address; the next one is made anew."""
+        made = self._made.pop(name, None)
+        if made is not None:
+            await made.close()
 
     async def close_all(self) -> None:
         """Close every provider that was made. One that fails to close does not keep the others open."""

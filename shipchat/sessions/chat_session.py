@@ -9,7 +9,6 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
 
-from shipchat.core.context import CONTINUE
 from shipchat.core.drafts import QueuedPrompt
 from shipchat.core.entries import CheckpointEntry, Entry, HeadEntry, MessageEntry, SessionHeader, SetEntry
 from shipchat.core.errors import MessageNotFound, SessionHeld, ShipchatError, UsageError
@@ -24,9 +23,9 @@ from shipchat.core.events import (
     TurnStarted,
 )
 from shipchat.core.ids import new_id
-from shipchat.core.messages import AssistantMessage, Failure, TextPart, UserMessage
+from shipchat.core.messages import Failure
 from shipchat.core.models import ModelRef, parse_model
-from shipchat.core.protocols import FullStore, ModelRequest, WindowDraft
+from shipchat.core.protocols import FullStore, WindowDraft
 from shipchat.core.session import Session
 from shipchat.sessions.clock import Clock, utc_now
 from shipchat.sessions.draft_keeper import DraftKeeper
@@ -35,13 +34,13 @@ from shipchat.sessions.ledger import Ledger
 from shipchat.sessions.look import Look, look
 from shipchat.sessions.options import ChatOptions, ModelAccess, entries_for
 from shipchat.sessions.recovery import CUT_OFF, recover, with_queue
-from shipchat.sessions.requests import Frame, RequestMaker, Scales, frame_for
+from shipchat.sessions.requests import Frame, Scales, frame_for
 from shipchat.sessions.session_compaction import ContextUse, SessionCompaction
 from shipchat.sessions.token_ledger import TokenTable
 from shipchat.sessions.turn import Turn, TurnPlan
+from shipchat.sessions.turn_requests import TurnRequests
 from shipchat.sessions.turn_start import (
     StartOf,
-    TurnStart,
     answering_again,
     asking,
     checked_prompt,
@@ -340,40 +339,20 @@ class ChatSession:
         if begun.prompt is not None:
             emit(MessageSaved(begun.prompt, position))
         frame = frame_for(self.options, self.session, info, provider)
+        requests = TurnRequests(
+            begun, frame, ledger=self._ledger, scales=self._scales, clock=self._clock, emit=emit
+        )
         plan = TurnPlan(
             provider,
             str(ref),
             begun.parent,
-            self._requests(begun, frame, emit),
+            requests,
             emit,
             self.compaction.before_calls(frame, emit),
             self._scales.table.stamped_reply,
         )
         self._turn = Turn(plan, self._ledger, keeper, self._clock)
         return self._turn
-
-    def _requests(self, begun: TurnStart, frame: Frame, emit: Callable[[SessionEvent], None]) -> RequestMaker:
-        loop = asyncio.get_running_loop()
-        go_on: tuple[UserMessage, ...] = ()
-        if begun.continuing:
-            text = (TextPart(CONTINUE),)
-            go_on = (UserMessage(id="continue", parent=begun.parent, at=self._clock(), parts=text),)
-
-        def make(calls: Sequence[AssistantMessage], share: float) -> ModelRequest:
-            # The session as it is now: a compaction may have come in since the turn began.
-            request, projection = self._scales.make(
-                self._ledger.session, frame, until=begun.parent, share=share, after=go_on, calls=calls
-            )
-            if projection.dropped:
-                notice = Notice(
-                    "older_turns_left_out",
-                    f"the model sees from message {projection.starts_at} on; the whole session stays here",
-                    {"starts_at": projection.starts_at, "left_out": projection.left_out},
-                )
-                loop.call_soon_threadsafe(emit, notice)
-            return request
-
-        return make
 
     async def _run(self, turn: Turn, emit: Callable[[SessionEvent], None]) -> None:
         last: LastEvent

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol
 
-from shipchat.core.compaction import DEFAULT_KEEP, DEFAULT_SHARE, Mode
+from shipchat.core.compaction import Mode
 from shipchat.core.context import DEFAULT_SYSTEM, Overflow
 from shipchat.core.entries import Entry, NoticeEntry, SetEntry
 from shipchat.core.events import Notice, SessionEvent
@@ -12,6 +12,7 @@ from shipchat.core.ids import new_id
 from shipchat.core.models import DEFAULT_MODEL, ModelRef, parse_model
 from shipchat.core.protocols import Provider, TokenCounter
 from shipchat.core.session import Session
+from shipchat.core.shares import DEFAULT_KEEP, DEFAULT_SHARE
 from shipchat.sessions.clock import Clock
 
 

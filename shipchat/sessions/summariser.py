@@ -16,13 +16,21 @@ from shipchat.core.messages import Message, TextPart, UserMessage
 from shipchat.core.models import ModelInfo, ModelRef
 from shipchat.core.protocols import ModelRequest, Provider
 from shipchat.sessions.options import CompactionOptions
-from shipchat.sessions.summary_prompt import SYSTEM, NoSummary, block_text, checked_summary, request_text
+from shipchat.sessions.summary_prompt import (
+    SIMPLE_PROMPT,
+    SYSTEM,
+    NoSummary,
+    block_text,
+    checked_summary,
+    request_text,
+)
 from shipchat.sessions.token_ledger import TokenTable
 
 logger = logging.getLogger("shipchat.sessions")
 
 SMALL_WINDOW: Final = 32_768
-"""Up to this window a summariser gets no room beyond the summary itself; above, models may think before they write."""
+"""Up to this window a summariser gets no room beyond the summary itself, and is asked again more simply when it could
+not do what it was asked; above, models may think before they write."""
 
 THINKING: Final = 8_192
 """Tokens that a summariser with a large window may spend in all, its thoughts included."""
@@ -117,25 +125,39 @@ class Summariser:
         summary = stretch.earlier
         for number, piece in enumerate(pieces, 1):
             progress(number, len(pieces))
-            text = await self._call(piece, summary, stretch, info, limit)
-            summary = checked_summary(text, f"{summary or ''}\n{piece}")
+            source = f"{summary or ''}\n{piece}"
+            try:
+                text = await self._call(piece, summary, stretch, info, limit)
+                summary = checked_summary(text, source)
+            except NoSummary:
+                if info.window > SMALL_WINDOW or self._options.prompt is not None:
+                    raise
+                text = await self._call(piece, summary, stretch, info, limit, prompt=SIMPLE_PROMPT)
+                summary = checked_summary(text, source)
         if summary is None:
             raise self._failed("there was nothing to summarise")
         return summary
 
     async def _call(
-        self, piece: str, earlier: str | None, stretch: Stretch, info: ModelInfo, limit: int
+        self,
+        piece: str,
+        earlier: str | None,
+        stretch: Stretch,
+        info: ModelInfo,
+        limit: int,
+        *,
+        prompt: str | None = None,
     ) -> str:
         text = request_text(
             piece,
             earlier=earlier,
             words=int(limit * WORDS_A_TOKEN),
             instructions=stretch.instructions,
-            prompt=self._options.prompt,
+            prompt=prompt or self._options.prompt,
         )
-        prompt = UserMessage(id="summary", parent=None, at=datetime.now(UTC), parts=(TextPart(text),))
+        asked = UserMessage(id="summary", parent=None, at=datetime.now(UTC), parts=(TextPart(text),))
         room = _reply_room(info, limit)
-        request = ModelRequest(model=self._ref.name, system=SYSTEM, messages=(prompt,), max_tokens=room)
+        request = ModelRequest(model=self._ref.name, system=SYSTEM, messages=(asked,), max_tokens=room)
         texts: list[str] = []
         length = 0
         ended: StreamEnded | None = None

@@ -36,6 +36,9 @@ PROMPT: Final = (
 )
 """What is asked for below the transcript; `{words}` and `{headings}` are filled in. The config can replace it."""
 
+SIMPLE_PROMPT: Final = "Summarise the conversation above in at most five sentences: what the user wants, what was done, what is open."
+"""What is asked for when a small model could not do PROMPT (SmolLM2-135M repeats the headings, and answers this)."""
+
 _EARLIER: Final = (
     "\n\nThe earlier notes stand for what came before this transcript. Write one new set of notes that holds both: "
     "carry over all that still matters, change what is out of date, and do not mention that there were earlier notes."
@@ -49,6 +52,10 @@ _REFUSALS: Final = re.compile(
     re.IGNORECASE,
 )
 _WORD: Final = re.compile(r"[a-zA-Z\u00c0-\u1fff]{4,}|\d{2,}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_ECHO: Final = re.compile(
+    r"</?(?:transcript|earlier-notes)|\| |\[\d+\] (?:user|assistant):|Write notes on the transcript above,"
+)
+_SENTENCE: Final = re.compile(r"(?<=[.!?\u3002]) +|\n+")
 _SHARED: Final = 0.3
 _LEAST_WORDS: Final = 5
 
@@ -119,18 +126,23 @@ class NoSummary(Exception):
 
 
 def checked_summary(text: str, source: str) -> str:
-    """Return what a model wrote as a summary in its form.
+    """Return what a model wrote as a summary in its form, without what it merely repeated of the request.
 
     Raises NoSummary for nothing, for a refusal, and for a text that has neither the headings nor the words of `source`.
     """
     if not text.strip():
         raise NoSummary("it was empty")
-    if headings_in(text) < 2:
-        if _REFUSALS.match(text):
+    own = "\n".join(line for line in text.splitlines() if not _ECHO.match(line))
+    if headings_in(own) < 2:
+        if _REFUSALS.match(own):
             raise NoSummary("the model refused")
-        if not _is_about(text, source):
+        if not _is_about(own, source):
             raise NoSummary("it had nothing to do with the session")
-    return in_form(text)
+        own = "\n".join(dict.fromkeys(_SENTENCE.split(own)))  # small models say one sentence again and again
+    summary = in_form(own)
+    if summary == in_form(""):
+        raise NoSummary("it said nothing")
+    return summary
 
 
 def _is_about(text: str, source: str) -> bool:

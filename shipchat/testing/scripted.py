@@ -112,6 +112,8 @@ class ScriptedProvider:
         """Yield the next answer of the script. Raises what it says, and ProviderRejected when it is at its end."""
         reply = self._next(request)
         whole = False
+        now = asyncio.get_running_loop().time
+        due = now()  # a server sends by its own clock, however busy whoever listens is
         try:
             for step in reply.steps:
                 match step:
@@ -119,8 +121,10 @@ class ScriptedProvider:
                         yield TextDelta(step)
                     case asyncio.Event():
                         await step.wait()
+                        due = now()
                     case Pause():
-                        await asyncio.sleep(step.seconds)
+                        due += step.seconds
+                        await asyncio.sleep(max(0.0, due - now()))
                     case BaseException():
                         whole = True
                         raise step

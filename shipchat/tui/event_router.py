@@ -68,7 +68,11 @@ def route(event: SessionEvent, opened: OpenSession, surface: Surface) -> None:
             surface.show_state()
             if about not in QUIET_NOTICES:
                 surface.toasts.show(Toast(message, kind=ToastKind.INFO))
-        case CompactionStarted(message=message) | CompactionFinished(message=message):
+        case CompactionStarted(message=message):
+            surface.toasts.show(Toast(message, kind=ToastKind.INFO))
+        case CompactionFinished(message=message):
+            surface.show_messages()  # the divider moves
+            surface.show_state()
             surface.toasts.show(Toast(message, kind=ToastKind.INFO))
         case UsageUpdated():
             surface.show_state()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from shipchat.core.compaction import active_checkpoint, sees_from
 from shipchat.core.messages import (
     AttachmentPart,
     Message,
@@ -56,12 +57,20 @@ def items_of(
     last = None if growing is None or not _on_path(session, growing) else growing.position - 1
     for position, message in enumerate(session.messages(first, last), first):
         if position == starts_at and starts_at > 1:
-            items.append(TranscriptItem("divider", "the model sees from here", kind="divider"))
+            items.append(TranscriptItem("divider", _divider(session, starts_at), kind="divider"))
         items.append(item_of(session, message, position, now))
         items.extend(notices.get(message.id, ()))
     if growing is not None:
         items.append(live_item(growing))
     return items
+
+
+def _divider(session: Session, starts_at: int) -> str:
+    """Return what the divider says: where the model's view starts, and what a compaction made of what is above."""
+    checkpoint = active_checkpoint(session)
+    if checkpoint is None or sees_from(session) != starts_at:
+        return "the model sees from here"
+    return f"the model sees from here · {checkpoint.tokens_before:,} → {checkpoint.tokens_after:,} tokens"
 
 
 def _on_path(session: Session, live: GrowingReply) -> bool:

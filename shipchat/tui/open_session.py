@@ -4,6 +4,8 @@ import time
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from shipchat.core.compaction import sees_from
+from shipchat.core.drafts import QueuedPrompt
 from shipchat.core.errors import HolderInfo
 from shipchat.core.events import (
     CompactionFinished,
@@ -43,9 +45,12 @@ class OpenSession:
     """One open session.
 
     `read_only` says why nothing can be sent (None: it can); `salvaged` is what could be read of a damaged one.
-    `first` is the position of the first message shown, `starts_at` the first that the model was last sent.
+    `first` is the position of the first message shown, `cut_at` the first that the model was last sent when older
+    turns were left out.
     `not_saved` is why nothing can be written, `holder` who runs a turn elsewhere. `waiting` is a prompt to send when
     that turn ends, `editing` the id of the prompt that the next one is a sibling of, `ended` how the last turn did.
+    `left` are prompts that a program that is gone left in the queue; `released` are the ids of those that may be sent
+    by themselves, one after the other: queued here behind a turn that came to its end, or sent off by the user.
     """
 
     chat: ChatSession
@@ -54,7 +59,7 @@ class OpenSession:
     damaged: bool = False
     salvaged: Session | None = None
     first: int = 1
-    starts_at: int = 1
+    cut_at: int = 1
     turning: bool = False
     since: float | None = None
     not_saved: str | None = None
@@ -66,6 +71,10 @@ class OpenSession:
     waiting: str | None = None
     editing: str | None = None
     ended: LastEvent | None = None
+    left: tuple[QueuedPrompt, ...] = ()
+    released: set[str] = field(default_factory=set)
+    told: set[str] = field(default_factory=set)
+    _offered: frozenset[str] = frozenset()
     _reply: ReplyStarted | None = None
     _texts: list[str] = field(default_factory=list)
     _reasoning: list[str] = field(default_factory=list)
@@ -82,6 +91,11 @@ class OpenSession:
     def session(self) -> Session:
         """The session as far as it could be read."""
         return self.chat.session if self.salvaged is None else self.salvaged
+
+    @property
+    def starts_at(self) -> int:
+        """The position from which on the model sees messages word for word (1: all of them)."""
+        return max(self.cut_at, sees_from(self.session))
 
     @property
     def live(self) -> GrowingReply | None:
@@ -104,6 +118,13 @@ class OpenSession:
     def live_id(self) -> str | None:
         """The id of the reply that grows here, None when there is none."""
         return None if self._reply is None else self._reply.reply_id
+
+    @property
+    def prompts(self) -> tuple[QueuedPrompt, ...]:
+        """Every prompt that waits: those left behind before those queued here."""
+        queue = self.chat.queue
+        known = {prompt.id for prompt in queue}
+        return (*(prompt for prompt in self.left if prompt.id not in known), *queue)
 
     @property
     def used(self) -> tuple[int, bool]:
@@ -143,16 +164,20 @@ class OpenSession:
             position = 1 + (self.session.position_of(reply.parent) or 0 if reply.parent else 0)
             elsewhere = GrowingReply(reply.id, position, reply.model, reply.parent, reply.parts, since)
         changed = look.changed or elsewhere != self.elsewhere or look.holder != self.holder
-        changed = changed or look.missing != self.missing
+        left = look.queue if look.holder is None else ()
+        changed = changed or look.missing != self.missing or left != self.left
+        self.left = left
         self.elsewhere, self.holder, self.missing = elsewhere, look.holder, look.missing
         return changed
 
     def take(self, event: SessionEvent) -> None:
         """Take in an event of a turn that runs here."""
         match event:
-            case TurnStarted():
+            case TurnStarted(prompt=prompt):
+                if prompt is not None and prompt.id in self._offered:
+                    self.released |= self._offered  # the user sent the queue off
                 self.turning, self.since = True, time.monotonic()
-                self.elsewhere, self.holder, self.editing = None, None, None
+                self.elsewhere, self.holder, self.editing, self.left = None, None, None, ()
                 self._forget()
             case ReplyStarted():
                 self._forget()
@@ -171,7 +196,7 @@ class OpenSession:
                 self.not_saved = message
             case Notice(about="older_turns_left_out", details=details):
                 starts_at = details.get("starts_at")
-                self.starts_at = starts_at if isinstance(starts_at, int) else self.starts_at
+                self.cut_at = starts_at if isinstance(starts_at, int) else self.cut_at
             case MessageSaved(saved=saved):
                 if self._reply is not None and saved.id == self._reply.reply_id:
                     self._forget()
@@ -188,9 +213,10 @@ class OpenSession:
             case _:
                 assert_never(event)
 
-    def begin(self) -> None:
+    def begin(self, *, by_user: bool = True) -> None:
         """Note that a turn is about to begin."""
         self.ended = None
+        self._offered = frozenset(prompt.id for prompt in self.prompts) if by_user else frozenset()
         self.turning, self.since = True, time.monotonic()
 
     def over(self) -> None:

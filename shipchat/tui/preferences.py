@@ -23,7 +23,7 @@ class Preferences:
         """Return the preferences as the settings have them."""
         return cls(settings.theme, settings.edit, settings.motion, file)
 
-    def keep(self, name: Literal["theme", "edit"], value: str) -> None:
+    def keep(self, name: Literal["theme", "edit", "default_model"], value: str) -> None:
         """Write one of them to the config file. Blocking. Raises ConfigInvalid, StoreUnavailable."""
         if self.file is None:
             raise ConfigInvalid("there is no place for a config file: no home directory was made out")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shipchat.config.edit import set_setting, with_setting
+from shipchat.config.edit import add_table, set_setting, with_setting
 from shipchat.core.errors import ConfigInvalid, StoreUnavailable
 
 BY_HAND = """\
@@ -105,3 +105,23 @@ def test_a_directory_that_cant_be_written_is_told(tmp_path: Path) -> None:
 def test_any_text_comes_back(value: str) -> None:
     changed = with_setting(BY_HAND, "theme", value)
     assert tomllib.loads(changed) == {**tomllib.loads(BY_HAND), "theme": value}
+
+
+def test_a_table_is_added_at_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text("# mine\ntheme = 'x'  # why\n[local]\nthreads = 2", encoding="utf-8")
+    add_table(path, "providers", "my.host", {"kind": "openai", "models": ("a", 'b"c')})
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("# mine\ntheme = 'x'  # why\n[local]\nthreads = 2\n\n[providers.")
+    assert tomllib.loads(text)["providers"] == {"my.host": {"kind": "openai", "models": ["a", 'b"c']}}
+    with pytest.raises(ConfigInvalid, match="already"):
+        add_table(path, "providers", "my.host", {"kind": "openai"})
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_a_table_written_in_one_line_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text("providers = {a = {kind = 'openai'}}\n", encoding="utf-8")
+    with pytest.raises(ConfigInvalid):
+        add_table(path, "providers", "b", {"kind": "openai"})
+    assert path.read_text(encoding="utf-8") == "providers = {a = {kind = 'openai'}}\n"

@@ -69,7 +69,7 @@ async def test_turns_go_on_in_a_small_window_and_across_restarts(
     provider = LocalProvider(LocalModels(local_model_dir), context=1024)
     done: list[CompactionFinished] = []
     try:
-        for n in range(4):
+        for n in range(3):
             chat = open_chat(provider, tmp_path, "k", 8)
             events = await all_of(chat.send(f"Note number {n}: " + TEXTS["English"] * 12))
             assert isinstance(events[-1], TurnCompleted)

@@ -526,6 +526,24 @@ async def test_a_history_of_three_windows_is_summarised_in_pieces(
         assert len(request.messages[0].text.split()) + (request.max_tokens or 0) <= 3_000
 
 
+async def test_a_small_model_that_can_not_keep_to_the_form_is_asked_more_simply_once(
+    open_chat: OpenChat,
+) -> None:
+    def toy(request: ModelRequest) -> str:
+        if "five sentences" in request.messages[0].text:
+            return "The nightly export of number 3 failed. " * 3 + "The user wants more replies about it."
+        return "<transcript-0123>\n[1] user:\n| The nightly export\n## Goal\n## Goal\n## Progress\n"
+
+    provider = script(toy)
+    chat = open_chat("k", provider)
+    await talk(chat, 4, lambda n: f"The nightly export number {n} failed, the user wants replies about it.")
+    asked = len(provider.requests)
+    checkpoint = await chat.compact(up_to=4)
+    assert len(provider.requests) == asked + 2
+    assert checkpoint.summary.count("The nightly export of number 3 failed.") == 1
+    assert checkpoint.summary.startswith("## Goal\n- (none)\n")
+
+
 async def test_one_message_longer_than_the_summarisers_window(open_chat: OpenChat) -> None:
     chat = open_chat("k", script(window=100_000))
     await talk(chat, 1, lambda _: "word " * 10_000)

@@ -14,7 +14,8 @@ from shipchat.providers.registry import ProviderSettings, Registry
 from shipchat.testing.scripted import ScriptedProvider
 from shipchat.tui.app import ChatApp
 from shipchat.tui.keymap import ACTIONS
-from shipchat.tui.screens.chat_view import Body, measures
+from shipchat.tui.measures import measures
+from shipchat.tui.screens.chat_view import Body
 from shipchat.tui.start import Start
 from tests.providers.package_index import Index, serving, tiny_model, tiny_wheel
 from tests.tui.chat_app import make_services, running

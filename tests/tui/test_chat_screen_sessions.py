@@ -387,3 +387,23 @@ def long_session(store: object, count: int) -> str:
         parent = message.id
     store.create(SessionRecord(SessionHeader(key="long", created=at), tuple(entries)))  # type: ignore[attr-defined]
     return "long"
+
+
+async def test_the_filter_finds_what_was_said_and_lands_on_it(tmp_path: Path) -> None:
+    answers = ["A zebra has stripes.", *["nothing"] * 3]
+    async with running(tmp_path, answers) as chat:
+        await chat.say("About animals")
+        found = chat.opened.key
+        for number in range(3):
+            await chat.say(f"more {number}")
+        await chat.command("/new")
+        await chat.say("About numbers")
+        await chat.until(lambda: len(chat.screen.view.sidebar.rows) == 2)
+        await chat.press("ctrl+f", *"zebr")
+        await chat.shows("A zebra has stripes.", "1 hit")
+        assert not any("About numbers" in line[:30] for line in chat.lines)
+        await chat.press("enter")
+        await chat.until(lambda: chat.opened.key == found, "the session")
+        await chat.until(lambda: chat.screen.view.transcript.chosen == chat.opened.session.path[1])
+        await chat.press("ctrl+f", "escape")
+        await chat.shows("About numbers")

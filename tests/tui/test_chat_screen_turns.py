@@ -1,13 +1,15 @@
 """Turns on the screen: sending, streaming, queueing, interrupting, failing, retrying, editing, flipping."""
 
 import asyncio
+from datetime import UTC, datetime
 from pathlib import Path
 
+from shipchat.core.drafts import QueuedPrompt, TurnDraft
 from shipchat.core.errors import ProviderRejected, ProviderUnavailable
 from shipchat.core.messages import AssistantMessage
 from shipchat.core.protocols import ModelRequest
 from shipchat.testing.scripted import Reply
-from tests.tui.chat_app import make_services, running
+from tests.tui.chat_app import Chat, make_services, running
 
 
 async def test_a_prompt_is_sent_and_its_reply_shown(tmp_path: Path) -> None:
@@ -243,3 +245,102 @@ async def test_switching_back_shows_the_reply_that_grows(tmp_path: Path) -> None
         gate.set()
         await chat.shows("begun and done")
         await chat.until(lambda: not chat.opened.turning)
+
+
+async def left_behind(chat: Chat, *texts: str) -> None:
+    """Leave prompts in the open session's queue as a program does that was killed in the middle of a turn."""
+    queue = tuple(QueuedPrompt(f"left-{n}", datetime.now(UTC), text) for n, text in enumerate(texts))
+    store, key = chat.services.sessions.store, chat.opened.key
+    await asyncio.to_thread(store.write_turn_draft, key, TurnDraft(None, queue), durable=True)
+
+
+async def test_prompts_left_by_a_crash_are_offered_and_not_sent(tmp_path: Path) -> None:
+    async with running(tmp_path, ["reply"]) as chat:
+        await chat.say("one")
+        key = chat.opened.key
+        await left_behind(chat, "never sent", "nor this")
+        await chat.shows("2 prompts wait", "queued 1  never sent", "queued 2  nor this", "↑ edit")
+        await chat.command("/new")
+        await chat.gone("queued 1")
+        await chat.command(f"/resume {key}")
+        await chat.shows("queued 1  never sent")
+        await chat.say("two")
+        await chat.shows("queued 1  never sent", "queued 2  nor this")
+        assert [message.text for message in chat.opened.session.messages()] == [
+            "one",
+            "reply",
+            "two",
+            "reply",
+        ]
+        await chat.press("up")
+        await chat.gone("queued 2")
+        assert chat.screen.view.composer.text == "nor this"
+        draft = chat.services.sessions.store.read_turn_draft(key)
+        assert draft is not None
+        assert [prompt.text for prompt in draft.queue] == ["never sent"]
+
+
+async def test_what_is_queued_here_goes_before_what_was_left(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+    async with running(tmp_path, ["first", Reply(("slow", gate)), "third"]) as chat:
+        await chat.say("one")
+        await left_behind(chat, "left over")
+        await chat.shows("queued 1  left over")
+        await chat.send("two")
+        await chat.shows("slow")
+        await chat.send("three")
+        await chat.shows("queued 2  three")
+        gate.set()
+        await chat.until(lambda: len(chat.opened.session.path) == 6 and not chat.opened.turning)
+        assert [message.text for message in chat.opened.session.messages()] == [
+            "one", "first", "two", "slow", "three", "third",
+        ]  # fmt: skip
+        await chat.shows("1 prompt still waits", "queued 1  left over")
+
+
+async def test_the_queue_command_sends_everything_that_was_left(tmp_path: Path) -> None:
+    async with running(tmp_path, ["reply"]) as chat:
+        await chat.say("one")
+        await left_behind(chat, "two", "three")
+        await chat.shows("queued 2  three")
+        await chat.command("/queue")
+        await chat.until(lambda: len(chat.opened.session.path) == 6 and not chat.opened.turning)
+        assert "queued" not in chat.text
+
+
+async def test_a_message_is_pinned_and_let_go(tmp_path: Path) -> None:
+    async with running(tmp_path, ["reply"]) as chat:
+        await chat.say("one")
+        await chat.press("ctrl+up", "p")
+        await chat.shows("Message 2 is pinned", "pinned")
+        assert chat.opened.session.pins == {chat.opened.session.path[1]}
+        await chat.press("p")
+        await chat.shows("Message 2 is pinned no more")
+        await chat.until(lambda: chat.opened.session.pins == frozenset())
+
+
+async def test_the_siblings_are_named_on_the_focused_message_too(tmp_path: Path) -> None:
+    async with running(tmp_path, ["reply"]) as chat:
+        await chat.say("one")
+        await chat.command("/retry")
+        await chat.shows("‹ 2/2 ›")  # noqa: RUF001 - the sign that is drawn
+        await chat.until(lambda: not chat.opened.turning)
+        await chat.press("ctrl+up")
+        await chat.shows("‹ 2/2 ›   c copy")  # noqa: RUF001 - the sign that is drawn
+        await chat.press("left")
+        await chat.shows("‹ 1/2 ›   c copy")  # noqa: RUF001 - the sign that is drawn
+
+
+async def test_the_argument_of_a_command_is_completed(tmp_path: Path) -> None:
+    async with running(tmp_path) as chat:
+        await chat.type("/theme ")
+        await chat.shows("high-contrast")
+        await chat.press("h", "tab")
+        assert chat.screen.view.composer.text == "/theme high-contrast"
+        await chat.press("enter")
+        await chat.until(lambda: chat.app.theme == "high-contrast", "the theme")
+        await chat.say("hello")
+        await chat.type("/goto 1")
+        await chat.shows("you: hello")
+        await chat.press("enter")  # as it was typed: nothing was chosen
+        await chat.until(lambda: chat.screen.view.transcript.has_focus, "it went there")

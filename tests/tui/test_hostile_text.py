@@ -141,8 +141,7 @@ async def test_nothing_foreign_is_painted_where_there_is_nothing_yet(tmp_path: P
             await chat.pilot.pause()
             check_painted(chat.screen, size[0])
             view.asking_model = True
-            view.first_run.ways = (Way("x", "Local model", text),)
-            view.first_run.error = text
+            view.first_run.offer((Way("x", "Local model", text, ask=text),), error=text)
             view.show_messages()
             await chat.pilot.pause()
             check_painted(chat.screen, size[0])

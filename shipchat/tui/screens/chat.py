@@ -18,18 +18,21 @@ from shipchat.core.errors import ShipchatError, StoreUnavailable
 from shipchat.tui.draft_writer import DraftWriter
 from shipchat.tui.glyphs import Glyphs
 from shipchat.tui.keymap import ACTIONS
-from shipchat.tui.messages import OwnMessage
+from shipchat.tui.messages import DraftChanged, OwnMessage
 from shipchat.tui.preferences import Preferences
 from shipchat.tui.screens.chat_actions import run_action
 from shipchat.tui.screens.chat_composer import ComposerDesk
+from shipchat.tui.screens.chat_first_run import FirstRunDesk
 from shipchat.tui.screens.chat_following import FollowingDesk
 from shipchat.tui.screens.chat_list import ListDesk
 from shipchat.tui.screens.chat_messages import MessageDesk
 from shipchat.tui.screens.chat_models import ModelDesk
+from shipchat.tui.screens.chat_search import SearchDesk
 from shipchat.tui.screens.chat_stage import ChatStage
 from shipchat.tui.screens.chat_turns import TurnDesk
 from shipchat.tui.screens.chat_view import ChatView
 from shipchat.tui.screens.host import Host
+from shipchat.tui.screens.opening import OpeningScreen
 from shipchat.tui.start import Start
 from shipchat.tui.widgets.toast import Toast, ToastKind
 from shipchat.tui.window import Window
@@ -78,6 +81,8 @@ class ChatScreen(Screen[None]):
         self.turns = TurnDesk(self)
         self.following = FollowingDesk(self)
         self.models = ModelDesk(self)
+        self.first_run = FirstRunDesk(self)
+        self.search = SearchDesk(self)
         self._desks = (
             self.turns,
             ComposerDesk(self),
@@ -85,6 +90,8 @@ class ChatScreen(Screen[None]):
             ListDesk(self),
             self.following,
             self.models,
+            self.first_run,
+            self.search,
         )
 
     def compose(self) -> ComposeResult:
@@ -115,6 +122,21 @@ class ChatScreen(Screen[None]):
         view.focus()
         self.call_after_refresh(self._after_first_frame)
 
+    def take_over(self, opening: OpeningScreen) -> None:
+        """Go on from the screen of the first frame: its draft, its cursor, what was asked for in it, in this order."""
+        composer, typed = self.view.composer, opening.composer.text
+        if typed:
+            kept, at = composer.text, opening.composer.input.cursor_location
+            composer.load(typed)
+            composer.input.move_cursor(at)
+            if kept:  # a draft from another day goes before it, as a prompt that was refused does
+                composer.restore(kept)
+        self.view.focus()
+        for message in opening.kept:
+            self.call_later(self.hand_on, message)
+        for run in opening.actions:
+            self.call_later(self.action_do, run)
+
     def _after_first_frame(self) -> None:
         for note in self.notes:
             self.view.toasts.show(note)
@@ -136,6 +158,8 @@ class ChatScreen(Screen[None]):
     @on(OwnMessage)
     async def hand_on(self, message: OwnMessage) -> None:
         """Give what a part asks for to the desk that deals with it."""
+        if isinstance(message, DraftChanged) and self.view.has_transcript:
+            self.view.transcript.give_way()
         try:
             for desk in self._desks:
                 if await desk.handle(message):
@@ -191,7 +215,8 @@ class ChatScreen(Screen[None]):
             if self.is_running:
                 await self._finish()
         self.following.end()
-        self.models.end()
+        self.first_run.end()
+        self.search.end()
         await self.window.close()
 
     async def _finish(self) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from shipchat.tui.keymap import ACTIONS
 from shipchat.tui.screens.chat_composer import ask_to_quit
+from shipchat.tui.screens.chat_first_run import ways_to
 from shipchat.tui.screens.help_keys import HelpKeysScreen, KeyHelp
 from shipchat.tui.screens.palette import PaletteScreen
 from shipchat.tui.widgets.choice_rows import Choice
@@ -96,6 +97,14 @@ def _edit_setting(screen: "ChatScreen") -> None:
     screen.do(change())
 
 
+def _connect(screen: "ChatScreen") -> None:
+    async def offer() -> None:
+        ref = screen.window.opened.chat.model
+        screen.first_run.offer(await asyncio.to_thread(ways_to, screen.services, ref.name))
+
+    screen.do(offer())
+
+
 def _interrupt(screen: "ChatScreen") -> None:
     screen.turns.interrupt()
 
@@ -120,6 +129,7 @@ _ACTIONS: Final[Mapping[str, Callable[["ChatScreen"], object]]] = {
     "messages": _messages,
     "newest": _newest,
     "copy_or_stop": _copy_or_stop,
+    "connect": _connect,
     "edit_setting": _edit_setting,
     "interrupt": _interrupt,
     "dismiss": _dismiss,

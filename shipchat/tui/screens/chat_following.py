@@ -89,6 +89,7 @@ class FollowingDesk:
                 if opened is screen.window.opened and opened.take_look(look):
                     screen.view.show_messages()
                     screen.view.show_state()
+                    screen.turns.offer_queue(opened)
                 self._send_what_waited(opened)
             case BecameDamaged(opened=opened, error=error):
                 if opened is screen.window.opened and not opened.damaged:

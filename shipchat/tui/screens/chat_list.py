@@ -9,7 +9,6 @@ from shipchat.tui.messages import (
     ArchiveViewChanged,
     DeleteRequested,
     ExportRequested,
-    FilterChanged,
     ForkRequested,
     NewRequested,
     OwnMessage,
@@ -73,8 +72,8 @@ class ListDesk:
                 screen.view.close_sidebar()
             case SidebarRequested():
                 screen.view.open_sidebar()
-            case FilterChanged() | ArchiveViewChanged() | SessionHighlighted():
-                pass  # the list has done it; full text comes with the search
+            case ArchiveViewChanged() | SessionHighlighted():
+                pass  # the list has done it
             case _:
                 return False
         return True

@@ -82,23 +82,39 @@ class MessageDesk:
             case "model":
                 await model(screen.context, "")
                 screen.turns.start(opened.chat.regenerate(item_id))
+            case "pin":
+                await self._pin(item_id)
             case "more":
                 await self._more(item_id)
 
     async def _more(self, item_id: str) -> None:
         position = self._position(item_id)
+        pins = self._screen.window.opened.session.pins
         options: list[tuple[Action, str, str]] = [
             ("copy", "Copy as Markdown", "c"),
             ("edit", "Edit and send again", "e"),
             ("retry", "Another reply", "r"),
             ("model", "Another reply by another model", ""),
             ("fork", "Fork from here", "f"),
+            ("pin", "Take the pin off" if item_id in pins else "Pin: the model always sees it", "p"),
         ]
         chosen = await self._screen.stage.choose(
             f"Message {position}", [Option(action, label, key) for action, label, key in options]
         )
         if chosen is not None:
             await self._act(item_id, next(action for action, _, _ in options if action == chosen))
+
+    async def _pin(self, item_id: str) -> None:
+        screen, opened = self._screen, self._screen.window.opened
+        position = self._position(item_id)  # a reply that is being written can't be pinned yet
+        if item_id in opened.session.pins:
+            await opened.chat.set(unpin=item_id)
+            said = f"Message {position} is pinned no more", ""
+        else:
+            await opened.chat.set(pin=item_id)
+            said = f"Message {position} is pinned", "the model always sees it"
+        screen.view.show_messages()
+        screen.view.toasts.show(Toast(*said))
 
     async def _flip(self, item_id: str, direction: int) -> None:
         screen, opened = self._screen, self._screen.window.opened

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from textual.screen import ModalScreen
 
 from shipchat.commands.command import Option, Stream, Undo
-from shipchat.commands.table import complete_name
+from shipchat.commands.table import complete_argument, complete_name
 from shipchat.core.errors import SessionNotFound, UsageError
 from shipchat.core.messages import UserMessage
 from shipchat.sessions.chat_session import ChatSession
 from shipchat.tui.screens.ask import AskScreen
 from shipchat.tui.screens.choose import ChooseScreen
+from shipchat.tui.screens.edit_text import EditTextScreen
 from shipchat.tui.screens.lines import LinesScreen
 from shipchat.tui.screens.theme_picker import ThemePickerScreen
 from shipchat.tui.start import Start
@@ -52,6 +53,7 @@ class ChatStage:
                 text = await window.open_key(key, read_only=start.read_only)
         screen.view.show_session(at=start.position)
         await self.load_draft(text)
+        screen.turns.offer_queue(window.opened)
 
     async def open_session(self, key: str | None, *, position: int | None = None) -> None:
         """Show the session `key` (None: a fresh one), at the message with this position if given."""
@@ -76,6 +78,7 @@ class ChatStage:
         screen.view.asking_model = False
         screen.view.show_session(at=position)
         await self.load_draft(text)
+        screen.turns.offer_queue(screen.window.opened)
         screen.models.look_at_model()
         screen.view.show_rows()
         if screen.window.opened.chat.exists and screen.window.opened.key not in screen.window.rows:
@@ -143,6 +146,10 @@ class ChatStage:
     async def ask(self, title: str, *, value: str = "", note: str = "") -> str | None:
         """Return a line that the user types, None when it is given up."""
         return await self.wait_for(AskScreen(title, value=value, note=note, glyphs=self._screen.view.glyphs))
+
+    async def edit_text(self, title: str, text: str) -> str | None:
+        """Return a text as the user left it, None when it is given up."""
+        return await self.wait_for(EditTextScreen(title, text, glyphs=self._screen.view.glyphs))
 
     async def choose(self, title: str, options: Sequence[Option], *, query: str = "") -> str | None:
         """Return the id of what the user chooses, None when it is given up."""
@@ -220,7 +227,10 @@ class ChatStage:
     # --- completion ---
 
     def candidates(self, query: CompletionQuery) -> Sequence[Candidate]:
-        """Offer slash commands."""
+        """Offer slash commands, and what may stand behind one."""
         if query.sign != "/":
             return ()
+        if query.command:
+            offered = complete_argument(self._screen.context, query.command, query.text)
+            return [Candidate(option.id, option.detail) for option in offered]
         return [Candidate(option.id, option.detail) for option in complete_name(query.text)]

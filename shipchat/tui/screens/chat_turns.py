@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 from shipchat.commands import table
 from shipchat.commands.command import Stream
+from shipchat.commands.on_turns import adopt_left
+from shipchat.core.drafts import QueuedPrompt
 from shipchat.core.errors import ModelMissing, SessionHeld, ShipchatError, StoreUnavailable, UsageError
 from shipchat.core.events import SessionEvent, TurnCompleted, TurnFailed, TurnStarted
 from shipchat.core.messages import UserMessage
@@ -90,7 +92,8 @@ class TurnDesk:
 
     async def _enqueue(self, opened: OpenSession, text: str) -> None:
         try:
-            await opened.chat.enqueue(text)
+            queued = await opened.chat.enqueue(text)
+            opened.released.add(queued.id)
         except ShipchatError:
             self._screen.view.composer.restore(text)
             raise
@@ -115,15 +118,17 @@ class TurnDesk:
             screen.view.composer.restore(text)
             raise
 
-    def start(self, stream: Stream, *, prompt: str = "", opened: OpenSession | None = None) -> None:
-        """Run a turn of `opened` (default: the open session)."""
+    def start(
+        self, stream: Stream, *, prompt: str = "", opened: OpenSession | None = None, by_user: bool = True
+    ) -> None:
+        """Run a turn of `opened` (default: the open session); not `by_user`: it is the next of the queue."""
         screen = self._screen
         opened = opened or screen.window.opened
         if opened.read_only is not None:
             raise UsageError("this session is open to read only")
         if opened.turning:
             raise UsageError("a reply is being written", advice=("Esc stops it.",))
-        opened.begin()
+        opened.begin(by_user=by_user)
         runner = TurnRunner(screen.post_message, opened)
         screen.run_worker(runner.run(stream, prompt), group="turns")
         screen.view.show_state()
@@ -188,13 +193,16 @@ class TurnDesk:
     def _over(self, opened: OpenSession) -> None:
         screen, last = self._screen, opened.ended
         opened.over()
-        waiting = len(opened.chat.queue)
-        if waiting and isinstance(last, TurnCompleted):
-            self.start(opened.chat.send_queued(), opened=opened)
+        if isinstance(last, TurnCompleted) and (released := self._released(opened)):
+            if opened.chat.queue[0] is released:
+                self.start(opened.chat.send_queued(), opened=opened, by_user=False)
+            else:
+                screen.do(self._send_before_others(opened, released))
         else:
-            if waiting and last is not None and opened is screen.window.opened:
-                said = "1 prompt still waits" if waiting == 1 else f"{waiting} prompts still wait"
-                screen.view.toasts.show(Toast(said, "Up takes one back; /queue sends them", ToastKind.INFO))
+            if last is not None:
+                if not isinstance(last, TurnCompleted):
+                    opened.released.clear()  # whoever stops a reply wants to look before more is sent
+                self.offer_queue(opened, "still")
             screen.window.over(opened)
         if isinstance(last, TurnFailed) and last.failure.code == "model_missing":
             screen.do(screen.models.missing(ModelMissing(last.failure.message, advice=last.advice)))
@@ -205,18 +213,40 @@ class TurnDesk:
 
     # --- queue and holds ---
 
+    @staticmethod
+    def _released(opened: OpenSession) -> QueuedPrompt | None:
+        return next((prompt for prompt in opened.chat.queue if prompt.id in opened.released), None)
+
+    async def _send_before_others(self, opened: OpenSession, first: QueuedPrompt) -> None:
+        """Send a prompt of this sitting; those before it were left behind by another, and go on waiting."""
+        others = (prompt for prompt in opened.chat.queue if prompt is not first)
+        await opened.chat.set_queue((first, *others))
+        self.start(opened.chat.send_queued(), opened=opened, by_user=False)
+
+    def offer_queue(self, opened: OpenSession, word: str = "") -> None:
+        """Say that prompts wait which nothing sends by itself; with a `word` also when that was said before."""
+        waiting = opened.prompts
+        new = [prompt for prompt in waiting if prompt.id not in opened.told]
+        if waiting and (word or new) and opened is self._screen.window.opened:
+            opened.told.update(prompt.id for prompt in waiting)
+            many = f"{len(waiting)} prompts {word} wait" if len(waiting) > 1 else f"1 prompt {word} waits"
+            toast = Toast(" ".join(many.split()), "Up takes one back; /queue sends them", ToastKind.INFO)
+            self._screen.view.toasts.show(toast)
+
     async def _take_from_queue(self, index: int, *, edit: bool) -> None:
         screen, opened = self._screen, self._screen.window.opened
-        queue = opened.chat.queue
-        if not 0 <= index < len(queue):
+        if not 0 <= index < len(opened.prompts):
             return
+        taken = opened.prompts[index]
         try:
-            await opened.chat.set_queue((*queue[:index], *queue[index + 1 :]))
+            await adopt_left(opened.chat)
+            await opened.chat.set_queue([prompt for prompt in opened.chat.queue if prompt.id != taken.id])
         except ShipchatError as error:
             screen.tell(error)
             return
+        opened.left = ()
         if edit:
-            screen.view.composer.restore(queue[index].text)
+            screen.view.composer.restore(taken.text)
         screen.view.show_state()
 
     def _held(self, choice: HeldChoice, text: str) -> None:

@@ -1,7 +1,6 @@
 """The parts of the chat screen and what they show: brings each up to date with values; reacting is left to the desks."""
 
 import asyncio
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from importlib import import_module
@@ -11,10 +10,10 @@ from textual.containers import Vertical
 from textual.widget import Widget
 
 from shipchat.tui.ages import age_text
-from shipchat.tui.axis import Axis, axis
 from shipchat.tui.event_router import Surface
 from shipchat.tui.glyphs import Glyphs
 from shipchat.tui.items import items_of
+from shipchat.tui.measures import measures
 from shipchat.tui.session_rows import SessionRows
 from shipchat.tui.shown_items import ShownItems
 from shipchat.tui.states import composer_state, header_state, status_state
@@ -37,29 +36,6 @@ class Body(Enum):
     TRANSCRIPT = "transcript"
     WELCOME = "welcome"
     FIRST_RUN = "first-run"
-
-
-@dataclass(frozen=True, slots=True)
-class Measures:
-    """Where things go in a terminal of one size. `sidebar` is its cells, 0 where it is a drawer."""
-
-    sidebar: int
-    place: Axis
-    header: bool
-    status: bool
-    body: bool
-
-
-def measures(width: int, height: int) -> Measures:
-    """Return the measures for a terminal of `width` x `height` cells: what matters least goes first."""
-    sidebar = 0 if width < 90 else 26 if width < 110 else 30 if width < 140 else 32
-    return Measures(
-        sidebar=sidebar,
-        place=axis(width, height, width - sidebar),
-        header=width >= 60 and height >= 16,
-        status=width >= 30 and height >= 8,
-        body=width >= 20 and height >= 5,
-    )
 
 
 def local_now() -> datetime:
@@ -231,7 +207,7 @@ class ChatView:
         self.header.state = header_state(opened, position=self._at, no_model=self.no_model)
         self.status.state = status_state(opened)
         self.composer.state = composer_state(opened, no_model=self.asking_model)
-        self.composer.queue = tuple(prompt.text for prompt in opened.chat.queue)
+        self.composer.queue = tuple(prompt.text for prompt in opened.prompts)
 
     def show_place(self, position: int | None, *, at_end: bool) -> None:
         """Say which message is in view."""

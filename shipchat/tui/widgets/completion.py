@@ -15,12 +15,16 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class CompletionQuery:
-    """What was typed so far: `text` is without the sign, `start` and `end` are columns of the line it stands in."""
+    """What was typed so far: `text` is without the sign, `start` and `end` are columns of the line it stands in.
+
+    With a `command` the text is the argument typed behind that command so far, and has no sign.
+    """
 
     sign: Literal["/", "@"]
     text: str
     start: int
     end: int
+    command: str = ""
 
 
 #: Returns the candidates for a query, best first. Called at every key: must not take long.
@@ -35,7 +39,8 @@ def no_candidates(_query: CompletionQuery) -> Sequence[Candidate]:
 def completion_query(line: str, row: int, column: int) -> CompletionQuery | None:
     """Return what is being completed with the cursor at `column` of `line`, the draft's line `row`; None if nothing.
 
-    A command stands at the very beginning of the draft; a file name after `@` at the beginning of any word.
+    A command stands at the very beginning of the draft, its argument after it up to the end of the line; a file name
+    after `@` at the beginning of any word.
 
     >>> completion_query("/fo", 0, 3)
     CompletionQuery(sign='/', text='fo', start=0, end=3)
@@ -47,4 +52,9 @@ def completion_query(line: str, row: int, column: int) -> CompletionQuery | None
         return CompletionQuery("/", word[1:], 0, column)
     if word.startswith("@"):
         return CompletionQuery("@", word[1:], start, column)
+    if row == 0 and column == len(line) and before.startswith("/"):
+        command, space, argument = before[1:].partition(" ")
+        if space and command and "/" not in command:
+            text = argument.lstrip(" ")
+            return CompletionQuery("/", text, column - len(text), column, command)
     return None

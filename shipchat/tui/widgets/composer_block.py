@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
+from textual.content import Content
 from textual.widgets import Static
 
 from shipchat.tui.axis import Axis
@@ -88,9 +89,9 @@ class ComposerBlock(Vertical):
         notice = notice_content(state, width, asking=asking, glyphs=glyphs)
         self._notice.display = notice is not None
         if notice is not None:
-            self._notice.update(notice)
+            _say(self._notice, notice)
         self._attachments.display = bool(state.attachments)
-        self._attachments.update(attachments_content(state.attachments, width, glyphs=glyphs))
+        _say(self._attachments, attachments_content(state.attachments, width, glyphs=glyphs))
         self.show_hints(state, place, glyphs=glyphs)
 
     def show_hints(self, state: ComposerState, place: Axis, *, glyphs: Glyphs) -> None:
@@ -102,8 +103,8 @@ class ComposerBlock(Vertical):
         hint = hint_content(state, empty=empty, wide=width >= _WIDE, glyphs=glyphs)
         beside = placeholder_text(state, glyphs) if empty else line[: width + 1]
         self._hint.display = bool(hint) and cell_len(beside) + hint.cell_length + 3 <= width
-        self._hint.update(hint)
-        self._tokens.update(tokens_content(state))
+        _say(self._hint, hint)
+        _say(self._tokens, tokens_content(state))
 
     def attachment_at(
         self, x: int, y: int, state: ComposerState, place: Axis, *, glyphs: Glyphs
@@ -116,3 +117,10 @@ class ComposerBlock(Vertical):
         return next(
             (index for index, (_, sign, _) in enumerate(pieces) if sign <= x - row.x <= sign + 1), None
         )
+
+
+def _say(widget: Static, content: Content) -> None:
+    """Show `content` unless it is there: whatever is told to a Static, the whole screen is laid out anew."""
+    shown = widget.content
+    if not (isinstance(shown, Content) and shown.is_same(content)):
+        widget.update(content)

@@ -14,6 +14,8 @@ async def run_own_binding(widget: Widget, event: events.Key) -> bool:
     if event.is_printable:
         return False
     for binding in widget._bindings.key_to_bindings.get(event.key, ()):  # noqa: SLF001 -- there is no public way
+        if binding.action.startswith("scroll_"):
+            continue  # every scrollable widget has these for its arrows; a dialog's list comes before them
         event.stop()
         event.prevent_default()
         await widget.run_action(binding.action)

@@ -47,13 +47,14 @@ class MessageChooser(MessageFeed, can_focus=True):
         Binding("r", "act('r')", "Retry", show=False),
         Binding("f", "act('f')", "Fork", show=False),
         Binding("m", "act('m')", "More", show=False),
+        Binding("p", "act('p')", "Pin", show=False),
         Binding("k", "copy_code", "Copy code", show=False),
         Binding("less_than_sign", "shift(-1)", "Code to the left", show=False),
         Binding("greater_than_sign", "shift(1)", "Code to the right", show=False),
         Binding("escape", "leave", "Back to the composer", show=False),
     ]
     _ACTIONS: ClassVar[dict[str, Action]] = {
-        "c": "copy", "y": "copy", "e": "edit", "r": "retry", "f": "fork", "m": "more",
+        "c": "copy", "y": "copy", "e": "edit", "r": "retry", "f": "fork", "m": "more", "p": "pin",
     }  # fmt: skip
     _CUT_OFF_ACTIONS: ClassVar[dict[str, Action]] = {**_ACTIONS, "c": "continue", "m": "model"}
 

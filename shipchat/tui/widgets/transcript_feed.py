@@ -22,6 +22,9 @@ PAINTS_PER_SECOND: Final = 15
 _FRAMES_PER_SECOND: Final = 4
 # Of the time between two paints at most a fifth is spent on painting: keys and the network come first.
 _IDLE_FACTOR: Final = 4
+# While somebody types, a reply is painted only so often, and not right after a key: its echo would wait for that.
+_SECONDS_AFTER_KEY: Final = 0.08
+_MOST_SECONDS_HELD: Final = 0.25
 
 
 class MessageFeed(PileView):
@@ -48,6 +51,7 @@ class MessageFeed(PileView):
         self._asked_for_more = False
         self._told: tuple[int | None, bool] | None = None
         self._not_before = 0.0
+        self._painted = 0.0  # when a reply was last painted
         self._seen_seconds: dict[str, int] = {}
         self._paint_timer: Timer | None = None
 
@@ -168,7 +172,13 @@ class MessageFeed(PileView):
                 changed = row if changed is None else min(changed, row)
         if changed is not None:
             self.repaint_from(max(0, changed - 1))  # the row before it lets go of the caret
-            self._not_before = time.monotonic() + _IDLE_FACTOR * (time.monotonic() - begin)
+            self._painted = time.monotonic()
+            self._not_before = self._painted + _IDLE_FACTOR * (self._painted - begin)
+
+    def give_way(self) -> None:
+        """Hear that a key was typed elsewhere: what comes of a reply is painted a little later, for that to go first."""
+        until = min(time.monotonic() + _SECONDS_AFTER_KEY, self._painted + _MOST_SECONDS_HELD)
+        self._not_before = max(self._not_before, until)
 
     def _start_clock(self, item_id: str, seconds: float) -> None:
         self._streams.begin(item_id, seconds)

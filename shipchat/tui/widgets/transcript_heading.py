@@ -25,6 +25,7 @@ ACTIONS: Final[Sequence[Hint]] = (
     ("r", "retry", "retry"),
     ("f", "fork", "fork"),
     ("m", "more", "more"),
+    ("p", "pin", "pin"),
 )
 # Below a reply that was cut off stand other meanings of c, r and m: the header then says what is left.
 CUT_OFF_ACTIONS: Final[Sequence[Hint]] = (("y", "copy", "copy"), ("e", "edit", "edit"), ("f", "fork", "fork"))
@@ -85,22 +86,28 @@ def _rights(
         return [dot, word, age], [dot, age], [dot]
     if focused:
         hints = CUT_OFF_ACTIONS if item.is_cut_off else ACTIONS
-        return [_hints(hints[:count], look, ground, gap=2) for count in range(len(hints), 0, -1)]
+        flip = _flip(item, look, muted)
+        shown = [_hints(hints[:count], look, ground, gap=2) for count in range(len(hints), 0, -1)]
+        return [_joined((flip, one), muted) for one in shown] + ([flip] if flip else [])
     state: Row = []
     if item.status == "interrupted":
         state = [Segment(f"{look.glyphs.alarm} interrupted", palette.style("warning", ground))]
     elif item.status == "failed":
         error = palette.style("error", ground)
         state = [Segment(look.glyphs.alarm, error + Style(bold=True)), Segment(" cut off", error)]
-    flip: Row = []
-    if item.sibling is not None and item.sibling.count > 1:
-        flip = [
-            Segment(f"{look.glyphs.previous} ", muted + Style.from_meta({ACT_META: PREVIOUS})),
-            Segment(f"{item.sibling.number}/{item.sibling.count}", muted),
-            Segment(f" {look.glyphs.next}", muted + Style.from_meta({ACT_META: NEXT})),
-        ]
+    flip = _flip(item, look, muted)
     time: Row = [Segment(safe_line(item.time_text), muted)] if item.time_text else []
     return [_joined(parts, muted) for parts in ((flip, state, time), (flip, state), (flip,))]
+
+
+def _flip(item: TranscriptItem, look: Look, muted: Style) -> Row:
+    if item.sibling is None or item.sibling.count < 2:
+        return []
+    return [
+        Segment(f"{look.glyphs.previous} ", muted + Style.from_meta({ACT_META: PREVIOUS})),
+        Segment(f"{item.sibling.number}/{item.sibling.count}", muted),
+        Segment(f" {look.glyphs.next}", muted + Style.from_meta({ACT_META: NEXT})),
+    ]
 
 
 def _joined(parts: Sequence[Row], style: Style) -> Row:

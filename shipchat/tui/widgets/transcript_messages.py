@@ -5,7 +5,7 @@ from typing import Literal
 
 from shipchat.tui.messages import OwnMessage
 
-Action = Literal["copy", "edit", "retry", "fork", "more", "continue", "model"]
+Action = Literal["copy", "edit", "retry", "fork", "more", "continue", "model", "pin"]
 
 
 @dataclass

@@ -13,7 +13,11 @@ from shipchat.tui.widgets.completion_list import completion_lines, first_shown
     [
         ("/", 0, 1, CompletionQuery("/", "", 0, 1)),
         ("/fork", 0, 3, CompletionQuery("/", "fo", 0, 3)),
-        ("/fork x", 0, 7, None),
+        ("/fork x", 0, 7, CompletionQuery("/", "x", 6, 7, "fork")),
+        ("/model ", 0, 7, CompletionQuery("/", "", 7, 7, "model")),
+        ("/model local/s", 0, 14, CompletionQuery("/", "local/s", 7, 14, "model")),
+        ("/fork x", 0, 6, None),
+        ("/usr/bin ls", 0, 11, None),
         ("/usr/bin", 0, 8, None),
         (" /fork", 0, 6, None),
         ("/fork", 1, 5, None),
