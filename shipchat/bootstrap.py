@@ -138,12 +138,16 @@ class Chats:
         model: str | None = None,
         system: str | None = None,
         max_tokens: int | None = None,
+        mentions: bool = True,
     ) -> "ChatSession":
         """Return the session `key` (None: a new one) to talk in; nothing is read or made before it is used.
+
+        With `mentions` files that a prompt names as `@path` go with it: for prompts that people type.
 
         Raises SessionKeyInvalid.
         """
         from shipchat.sessions.chat_session import ChatSession
+        from shipchat.stores.blobs import FileBlobs
 
         now = self.clock()
         name = new_key(now) if key is None else check_key(key)
@@ -151,8 +155,9 @@ class Chats:
             self.store,
             name,
             models=self.models,
-            options=self._options(model, system, max_tokens),
+            options=self._options(model, system, max_tokens, mentions=mentions),
             header=SessionHeader(key=name, created=now),
+            blobs=FileBlobs(self.models.directories.blobs),
         )
 
     def private(
@@ -162,12 +167,14 @@ class Chats:
         model: str | None = None,
         system: str | None = None,
         max_tokens: int | None = None,
+        mentions: bool = True,
     ) -> "ChatSession":
         """Return a session that is never written anywhere; with `copy_of` it begins as a copy of that one.
 
         Raises SessionNotFound, SessionDamaged.
         """
         from shipchat.sessions.chat_session import ChatSession
+        from shipchat.stores.blobs import FileBlobs, MemoryBlobs
         from shipchat.stores.memory import InMemorySessionStore
 
         memory = InMemorySessionStore()
@@ -180,11 +187,14 @@ class Chats:
             memory,
             key,
             models=self.models,
-            options=self._options(model, system, max_tokens),
+            options=self._options(model, system, max_tokens, mentions=mentions),
             header=SessionHeader(key=key, created=now),
+            blobs=MemoryBlobs(behind=FileBlobs(self.models.directories.blobs)),
         )
 
-    def _options(self, model: str | None, system: str | None, max_tokens: int | None) -> "ChatOptions":
+    def _options(
+        self, model: str | None, system: str | None, max_tokens: int | None, *, mentions: bool
+    ) -> "ChatOptions":
         from shipchat.sessions.options import ChatOptions
 
         return ChatOptions(
@@ -196,6 +206,7 @@ class Chats:
             program=self.program,
             compaction=self._compaction(),
             overflow=self.settings.overflow,
+            mentions=mentions,
         )
 
     def _compaction(self) -> "CompactionOptions":

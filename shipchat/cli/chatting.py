@@ -28,8 +28,10 @@ def chat(
     """Chat in the scrollback, without a full screen.
 
     Without SESSION a new one begins. Enter sends, Ctrl+J makes a new line, / lists commands, Esc stops a reply,
-    Ctrl+D leaves. A terminal that can't redraw (TERM=dumb) gets lines, as with --plain: there a backslash at the end
-    of a line, or three quotes around lines, make one prompt of several.
+    Ctrl+D leaves. A file that a prompt names as @path goes with it; shipchat help send says which files can.
+
+    A terminal that can't redraw (TERM=dumb) gets lines, as with --plain: there a backslash at the end of a line, or
+    three quotes around lines, make one prompt of several.
 
     When standard input is no terminal, all of it is one prompt, and the reply is printed.
 

@@ -34,6 +34,10 @@ def send(
     ] = "resume",
     model: Model = None,
     system: System = None,
+    attach: Annotated[
+        list[str] | None,
+        typer.Option("--attach", metavar="FILE", help="File to send along; may be given again."),
+    ] = None,
     output: Annotated[Format, typer.Option("--output", "-o", help="How the reply is printed.")] = "text",
     max_tokens: Annotated[
         int | None, typer.Option("--max-tokens", metavar="N", min=1, help="Longest reply in tokens.")
@@ -52,13 +56,21 @@ def send(
 
     On a terminal, control characters in the reply are made visible; a pipe gets the text exactly as it came.
 
+    --attach sends text files (UTF-8, up to 1 MB) to any model, pictures (PNG, JPEG, GIF, WebP) and PDF files (up to 20
+    MB) to models that take them; all files of a prompt together may have 24 MB. They are kept beside the sessions, once
+    each.
+
     Examples:
       shipchat send "Why is the sky blue?"          a new session
       shipchat send -s work "And at sunset?"        goes on with work
       git diff | shipchat send "Review this"        prompt and input together
+      shipchat send --attach plan.pdf --attach notes.md "Do they agree?"
       shipchat send "Hello" -o json | jq -r .output
       shipchat send -s work --mode fork "Aside"     knows work, leaves no trace
     """
+    from shipchat.sessions.attaching import read_attachments
+
+    files = read_attachments(attach or ())
     text = _whole_prompt(prompt, wait=wait_for_stdin)
     services = open_services("send", flags={"max_tokens": max_tokens})
     chat, told, private = _chat(services, session, mode, model=model, system=system, private=no_save)
@@ -67,7 +79,9 @@ def send(
 
     told_to = _output(output, chat, told, private=private)
     with bug_reports():
-        code = run_turn(chat, lambda: chat.send(text), told_to, close=services.models.close)
+        code = run_turn(
+            chat, lambda: chat.send(text, attachments=files), told_to, close=services.models.close
+        )
     raise typer.Exit(code)
 
 
@@ -107,13 +121,13 @@ def _chat(
         if mode == "fork" and name is None:
             raise UsageError("--mode fork needs the session to copy", advice=("For example: -s work",))
         origin = f"a copy of {copy_of} is asked" if copy_of else "a private session"
-        chat = services.chats.private(copy_of=copy_of, model=model, system=system)
+        chat = services.chats.private(copy_of=copy_of, model=model, system=system, mentions=False)
         return chat, f"shipchat: {origin}; nothing of this is kept", True
     if name is None:
-        chat = services.chats.open(None, model=model, system=system)
+        chat = services.chats.open(None, model=model, system=system, mentions=False)
         return chat, f"shipchat: new session {chat.key} (go on: shipchat send -s {chat.key} …)", False
     key, exists = key_for_sending(services, name)
-    chat = services.chats.open(key, model=model, system=system)
+    chat = services.chats.open(key, model=model, system=system, mentions=False)
     return chat, None if exists else f"shipchat: new session {chat.key}", False
 
 

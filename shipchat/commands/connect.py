@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
 
 from shipchat.commands.services import Services
 from shipchat.config.credentials import FoundKey
@@ -22,7 +21,6 @@ from shipchat.core.errors import (
     ProviderRejected,
     UsageError,
 )
-from shipchat.providers.catalog import usual
 
 if TYPE_CHECKING:
     from shipchat.providers.offered import OfferedModel
@@ -65,6 +63,8 @@ async def connect_vendor(services: Services, provider: str, key: str | None) -> 
     if key is not None:
         key = _checked(key)
         server = replace(server, key=_always(key))
+    from shipchat.providers.catalog import usual
+
     listed: list[OfferedModel] = []
     untried = ""
     try:
@@ -120,9 +120,12 @@ def checked_address(text: str) -> str:
     >>> checked_address(" localhost:8080/v1/ ")
     'http://localhost:8080/v1'
     """
-    text = text.strip().rstrip("/")
+    from urllib.parse import urlsplit
+
+    text = text.strip()
     local = text.startswith(("localhost", "127.", "[::1]"))
     url = text if "://" in text else f"{'http' if local else 'https'}://{text}"
+    url = url.rstrip("/")
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -136,6 +139,8 @@ def checked_address(text: str) -> str:
 
 
 def _name_for(url: str, taken: Collection[str]) -> str:
+    from urllib.parse import urlsplit
+
     parts = urlsplit(url)
     host = (parts.hostname or "").casefold()
     here = host == "localhost" or host.startswith("127.") or host == "::1"

@@ -43,7 +43,8 @@ class ModelInfo:
     """What a provider says of a model. `window` and `max_output` in tokens; `note` is a short honest word to show.
 
     `tokens_per_o200k` is how many of this model's tokens one token of the o200k encoding is, on average: counts
-    are made with o200k and scaled by it until the provider has reported real figures.
+    are made with o200k and scaled by it until the provider has reported real figures. `accepts` says which sorts of
+    files it can be sent (`text`, `image`, `pdf`, see `core.attachments`); text, as text, goes to every model.
     """
 
     ref: ModelRef
@@ -51,3 +52,4 @@ class ModelInfo:
     max_output: int
     note: str = ""
     tokens_per_o200k: float = 1.0
+    accepts: frozenset[str] = frozenset({"text"})

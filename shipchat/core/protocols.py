@@ -5,7 +5,7 @@ Store methods block (they are called off the event loop); providers are asynchro
 """
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeAlias, runtime_checkable
 
@@ -200,6 +200,18 @@ class Purges(Protocol):
         ...
 
 
+class Blobs(Protocol):
+    """The bytes of attachments, by their SHA-256 in hexadecimal. Both methods block; may be called from any thread."""
+
+    def put(self, data: bytes) -> str:
+        """Keep `data` and return its SHA-256; on return it is as durable as the sessions. Raises StoreUnavailable."""
+        ...
+
+    def read(self, sha256: str) -> bytes | None:
+        """Return the bytes, None when they are not there, or are not what their name says."""
+        ...
+
+
 class Search(Protocol):
     """Finding words in all sessions. Every method blocks, and may be called from any thread."""
 
@@ -288,7 +300,8 @@ class Tool(Protocol):
 class ModelRequest:
     """What one model call is sent: a projection of a session, never stored.
 
-    `model` is the provider's own name of it; `max_tokens` limits the reply (None: the provider's default).
+    `model` is the provider's own name of it; `max_tokens` limits the reply (None: the provider's default). Text files are
+    text here already; `blobs` gives the bytes of pictures and PDF files.
     """
 
     model: str
@@ -296,6 +309,7 @@ class ModelRequest:
     messages: tuple[Message, ...]
     max_tokens: int | None = None
     tools: tuple[ToolSpec, ...] = ()
+    blobs: Blobs | None = field(default=None, compare=False, repr=False)
 
 
 class Provider(Protocol):

@@ -1,23 +1,19 @@
 """Completes what is being typed: slash commands, what may follow them (sessions, tags, models), and `@files`."""
 
 import asyncio
-import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
-from pathlib import Path
 from typing import Final
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from shipchat.commands.command import CommandContext, Option
+from shipchat.commands.file_names import matching_files
 from shipchat.commands.table import complete_argument, complete_name
 from shipchat.core.safe_text import safe_line
 from shipchat.inline.rows import cut
 
 MOST: Final = 50
-MOST_SCANNED: Final = 5_000
-"""Files of a directory that are looked at: typing must not wait for a huge one."""
-
 LABEL_CELLS: Final = 40
 DETAIL_CELLS: Final = 50
 
@@ -69,26 +65,10 @@ def _completion(option: Option, length: int, after: str = "") -> Completion:
 
 
 def _files(typed: str) -> list[Completion]:
-    """Offer the files whose path begins with `typed`; hidden ones when a dot was typed. Blocking."""
-    folder, _, begun = typed.rpartition("/")
-    root = Path(os.path.expanduser(f"{folder}/")) if folder or typed.startswith("/") else Path()
-    found: list[tuple[bool, str]] = []
-    try:
-        with os.scandir(root) as entries:
-            for _, entry in zip(range(MOST_SCANNED), entries, strict=False):
-                name = entry.name
-                hidden = name.startswith(".") and not begun.startswith(".")
-                if hidden or not name.casefold().startswith(begun.casefold()) or not name.isprintable():
-                    continue
-                found.append((not entry.is_dir(), name))
-    except OSError:
-        return []
-    found.sort()
+    """Offer the files whose path begins with `typed`. Blocking."""
+    folder, slash, begun = typed.rpartition("/")
+    names = [name.removeprefix(folder + slash) for name in matching_files(typed)]
     return [
-        Completion(
-            name if is_file else f"{name}/",
-            start_position=-len(begun),
-            display=cut(safe_line(name if is_file else f"{name}/"), LABEL_CELLS),
-        )
-        for is_file, name in found[:MOST]
+        Completion(name, start_position=-len(begun), display=cut(safe_line(name), LABEL_CELLS))
+        for name in names
     ]

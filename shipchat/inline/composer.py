@@ -9,6 +9,8 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
 
+from shipchat.commands.file_names import pasted
+
 _CONTROLS: Final[dict[int, str]] = {
     **{code: chr(0x2400 + code) for code in range(0x20) if code not in (0x09, 0x0A)},
     0x7F: "\N{SYMBOL FOR DELETE}",
@@ -88,8 +90,8 @@ class Composer:
         return text
 
     def paste(self, text: str) -> None:
-        """Insert text that came in one piece."""
-        self.buffer.insert_text(clean(text))
+        """Insert text that came in one piece; the path of a file gets an `@`, so that the file is attached."""
+        self.buffer.insert_text(clean(pasted(text)))
 
     def use_history(self, prompts: Sequence[str]) -> None:
         """Have these prompts behind Up, oldest first, and nothing typed."""

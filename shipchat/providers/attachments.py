@@ -4,22 +4,11 @@ How a picture or document is written is each protocol's own affair.
 """
 
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
 
+from shipchat.core.attachments import Sort, sort_of
 from shipchat.core.messages import AttachmentPart
 from shipchat.core.safe_text import without_surrogates
 from shipchat.providers.server import BlobReader
-
-IMAGES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-"""The kinds of pictures that both vendors take."""
-
-PDF: Final = "application/pdf"
-
-_TEXTS: Final = frozenset(
-    {"application/json", "application/xml", "application/toml", "application/yaml", "application/x-yaml"}
-)
-
-Sort: TypeAlias = Literal["image", "pdf", "text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +25,8 @@ class Attachment:
 def attachment(part: AttachmentPart, read: BlobReader | None, *, images: bool = True) -> Attachment:
     """Return what to send of `part`; blocks. A blob that can't be read becomes a line that says so."""
     name = without_surrogates(part.name)
-    if part.media_type in IMAGES:
-        sort: Sort = "image"
-    elif part.media_type == PDF:
-        sort = "pdf"
-    elif part.media_type.startswith("text/") or part.media_type in _TEXTS:
-        sort = "text"
-    else:
+    sort = sort_of(part.media_type)
+    if sort is None:
         return _instead(part, "this kind of file can't be sent to the model")
     if sort == "image" and not images:
         return _instead(part, "the model can't see pictures")

@@ -3,16 +3,17 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import msgspec
 
+from shipchat.core.attachments import EVERY_SORT, TEXT_ONLY
 from shipchat.core.errors import ProviderAuth, ProviderRejected, ShipchatError
 from shipchat.core.events import StreamEvent
 from shipchat.core.messages import ReasoningPart
 from shipchat.core.models import ModelInfo, ModelRef
-from shipchat.core.protocols import ModelRequest
+from shipchat.core.protocols import Blobs, ModelRequest
 from shipchat.providers.catalog import (
     UNKNOWN_OUTPUT,
     UNKNOWN_WINDOW,
@@ -26,7 +27,7 @@ from shipchat.providers.decoding import ReplyReader, decoded
 from shipchat.providers.failures import Failures
 from shipchat.providers.limits import Limits
 from shipchat.providers.listing import ListedModel, read_listing, read_props
-from shipchat.providers.server import Server
+from shipchat.providers.server import BlobReader, Server
 
 OUTPUT_SHARE: Final = 0.25
 """The share of its window that a reply may fill when nobody set a limit; the same that is kept free for it."""
@@ -147,7 +148,10 @@ class RemoteProvider:
     def _limits(self, request: ModelRequest, *, reasoning: bool) -> Limits:
         row = self._known(request.model)
         figures = self._figures(request.model, row, (self._listed or {}).get(request.model))
-        return Limits(self.server, figures.max_output, row, reasoning)
+        server = self.server
+        if request.blobs is not None:
+            server = replace(server, blobs=_reader(request.blobs))
+        return Limits(server, figures.max_output, row, reasoning)
 
     def _known(self, model: str) -> KnownModel | None:
         return known(self.server.kind, model) if self.server.has_vendor_models else None
@@ -188,7 +192,25 @@ class RemoteProvider:
             output,
             note="; ".join(note),
             tokens_per_o200k=row.tokens_per_o200k if row else unknown_scale(vendor),
+            accepts=_accepted(row, vendor),
         )
+
+
+def _accepted(row: KnownModel | None, vendor: str) -> frozenset[str]:
+    """Return which sorts of files a model takes: text where nobody knows, all where it is one of a vendor's."""
+    if row is not None:
+        return EVERY_SORT if row.images else TEXT_ONLY
+    return EVERY_SORT if vendor else TEXT_ONLY
+
+
+def _reader(blobs: Blobs) -> BlobReader:
+    def read(sha256: str) -> bytes:
+        data = blobs.read(sha256)
+        if data is None:
+            raise FileNotFoundError(sha256)
+        return data
+
+    return read
 
 
 def _has_sealed(request: ModelRequest, provider: str) -> bool:

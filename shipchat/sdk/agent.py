@@ -9,10 +9,18 @@ from shipchat.core.entries import SessionHeader
 from shipchat.core.keys import check_key, new_key
 from shipchat.core.models import parse_model
 from shipchat.core.protocols import Provider, SessionStore, Tool
-from shipchat.sdk.chat import ChatSession
+from shipchat.sdk.chat import ChatSession, FilePath
 from shipchat.sdk.python_tools import tool_of
 from shipchat.sdk.result import TurnResult
-from shipchat.sdk.runtime import BACKGROUND, PROGRAM, OwnModels, SharedModels, full_store, shared_services
+from shipchat.sdk.runtime import (
+    BACKGROUND,
+    PROGRAM,
+    OwnModels,
+    SharedModels,
+    blobs_beside,
+    full_store,
+    shared_services,
+)
 from shipchat.sessions.chat_session import ChatSession as Engine
 from shipchat.sessions.options import ChatOptions, ModelAccess
 from shipchat.sessions.tools import Toolbox
@@ -121,8 +129,8 @@ class Agent:
             self._session_id = new_key(datetime.now(UTC))
         return self._session_id
 
-    def run(self, prompt: str) -> TurnResult:
-        """Send `prompt` in the agent's session and wait for the reply.
+    def run(self, prompt: str, *, attachments: Sequence[FilePath] = ()) -> TurnResult:
+        """Send `prompt` in the agent's session and wait for the reply; `attachments` as in `ChatSession.send`.
 
         Works everywhere, also inside a running event loop (which then waits, too; `arun` doesn't make it wait).
         Raises ReplyFailed when the turn fails, SessionHeld when another one runs in the session, SessionDamaged,
@@ -133,9 +141,9 @@ class Agent:
         >>> Agent(provider=ScriptedProvider(["4"]), session_store=InMemorySessionStore()).run("2 + 2?").output
         '4'
         """
-        return self._own_chat().send(prompt)
+        return self._own_chat().send(prompt, attachments=attachments)
 
-    async def arun(self, prompt: str) -> TurnResult:
+    async def arun(self, prompt: str, *, attachments: Sequence[FilePath] = ()) -> TurnResult:
         """Send `prompt` as `run` does, in a coroutine. Cancelling it interrupts the turn; what had arrived is stored.
 
         >>> import asyncio
@@ -145,7 +153,7 @@ class Agent:
         >>> asyncio.run(agent.arun("2 + 2?")).output
         '4'
         """
-        return await self._own_chat().asend(prompt)
+        return await self._own_chat().asend(prompt, attachments=attachments)
 
     def chat_session(self, session_id: str | None = None) -> ChatSession:
         """Return the session `session_id` to talk in; None: the agent's own. The first send creates it.
@@ -160,7 +168,14 @@ class Agent:
         """
         key = self.session_id if session_id is None else check_key(session_id)
         header = SessionHeader(key=key, created=datetime.now(UTC))
-        engine = Engine(self._store, key, models=self._models, options=self._options, header=header)
+        engine = Engine(
+            self._store,
+            key,
+            models=self._models,
+            options=self._options,
+            header=header,
+            blobs=blobs_beside(self._store),
+        )
         return ChatSession(engine, self._store, BACKGROUND)
 
     def _own_chat(self) -> ChatSession:

@@ -2,8 +2,9 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Generator
-from typing import Literal, TypeVar, overload
+import os
+from collections.abc import AsyncGenerator, Generator, Sequence
+from typing import Literal, TypeAlias, TypeVar, overload
 
 from shipchat.core.entries import CheckpointEntry
 from shipchat.core.errors import UsageError
@@ -16,9 +17,11 @@ from shipchat.sdk.compaction import SessionCompaction
 from shipchat.sdk.packets import Packet, Transport, check_transport, packet, sse_text
 from shipchat.sdk.result import TurnResult, result_of
 from shipchat.sdk.turns import Turns
+from shipchat.sessions.attaching import read_attachments
 from shipchat.sessions.chat_session import ChatSession as Engine
 from shipchat.sessions.session_compaction import ContextUse
 
+FilePath: TypeAlias = str | os.PathLike[str]
 EventHook = TypeVar("EventHook", bound=EventCallback)
 PacketHook = TypeVar("PacketHook", bound=PacketCallback)
 
@@ -60,8 +63,11 @@ class ChatSession:
 
     # --- turns ---
 
-    def send(self, prompt: str) -> TurnResult:
+    def send(self, prompt: str, *, attachments: Sequence[FilePath] = ()) -> TurnResult:
         """Send `prompt` and wait for the reply. Raises what `Agent.run` raises; Ctrl-C interrupts the turn.
+
+        `attachments` are paths of files to go with it: text files in UTF-8 (up to 1 MB) for any model, pictures (PNG,
+        JPEG, GIF, WebP) and PDF files (up to 20 MB) for models that take them; UsageError says what can't be sent.
 
         >>> from shipchat import Agent, InMemorySessionStore
         >>> from shipchat.testing.scripted import ScriptedProvider
@@ -69,9 +75,9 @@ class ChatSession:
         >>> agent.chat_session("support-42").send("Hi").output
         'Hello.'
         """
-        return result_of(list(self.stream(prompt)))
+        return result_of(list(self.stream(prompt, attachments=attachments)))
 
-    async def asend(self, prompt: str) -> TurnResult:
+    async def asend(self, prompt: str, *, attachments: Sequence[FilePath] = ()) -> TurnResult:
         """Send `prompt` as `send` does, in a coroutine.
 
         >>> import asyncio
@@ -81,10 +87,10 @@ class ChatSession:
         >>> asyncio.run(agent.chat_session("support-42").asend("Hi")).output
         'Hello.'
         """
-        async with contextlib.aclosing(self.astream(prompt)) as events:
+        async with contextlib.aclosing(self.astream(prompt, attachments=attachments)) as events:
             return result_of([event async for event in events])
 
-    def stream(self, prompt: str) -> Generator[SessionEvent]:
+    def stream(self, prompt: str, *, attachments: Sequence[FilePath] = ()) -> Generator[SessionEvent]:
         """Send `prompt` when first iterated and yield each event; the last one holds the whole reply.
 
         Failures of the turn are its last event; before the first one it raises as `send` does. Leaving the loop early
@@ -100,7 +106,7 @@ class ChatSession:
         lo.
         """
         self._background.refuse_here()
-        feed = self._turns.begin(prompt, None)
+        feed = self._turns.begin(prompt, None, files=read_attachments(attachments))
         try:
             yield from feed.read()
         finally:
@@ -108,7 +114,9 @@ class ChatSession:
                 self._turns.stop(feed)
                 feed.wait()
 
-    async def astream(self, prompt: str) -> AsyncGenerator[SessionEvent]:
+    async def astream(
+        self, prompt: str, *, attachments: Sequence[FilePath] = ()
+    ) -> AsyncGenerator[SessionEvent]:
         """Yield as `stream` does, in a coroutine; closing it early (`contextlib.aclosing`) interrupts the turn.
 
         >>> import asyncio
@@ -122,7 +130,8 @@ class ChatSession:
         >>> asyncio.run(main())
         Hello.
         """
-        feed = self._turns.begin(prompt, asyncio.get_running_loop())
+        files = await asyncio.to_thread(read_attachments, attachments) if attachments else ()
+        feed = self._turns.begin(prompt, asyncio.get_running_loop(), files=files)
         try:
             async with contextlib.aclosing(feed.aread()) as events:
                 async for event in events:

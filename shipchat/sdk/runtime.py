@@ -4,10 +4,11 @@ import contextlib
 import os
 import threading
 import weakref
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from shipchat.core.models import ModelRef
-from shipchat.core.protocols import FullStore, Provider, SessionStore, TokenCounter
+from shipchat.core.protocols import Blobs, FullStore, Provider, SessionStore, TokenCounter
 from shipchat.sdk.background import BackgroundLoop
 from shipchat.sessions.options import ModelAccess
 from shipchat.sessions.tools import Equipped, Toolbox
@@ -62,6 +63,40 @@ def same_store(one: SessionStore | None, other: SessionStore | None) -> bool:
         return True
     roots = [getattr(full_store(store), "root", None) for store in (one, other)]
     return roots[0] is not None and roots[0] == roots[1]
+
+
+def blobs_beside(store: FullStore) -> Blobs:
+    """Return where the attachments of sessions in `store` are kept: with the sessions, as durable as they are.
+
+    Of a directory called `sessions` it is `blobs` beside it, as in the platform's data directory; of another one
+    `.blobs` in it. Sessions in memory have theirs in memory, those of a store of another kind in the data directory.
+    """
+    from shipchat.stores.blobs import FileBlobs, MemoryBlobs
+    from shipchat.stores.memory import InMemorySessionStore
+
+    root = getattr(store, "root", None)
+    if isinstance(root, Path):
+        return FileBlobs(root.parent / "blobs" if root.name == "sessions" else root / ".blobs")
+    return MemoryBlobs() if isinstance(store, InMemorySessionStore) else _PlatformBlobs()
+
+
+class _PlatformBlobs:
+    """Blobs in the platform's data directory, which is not looked for before there is an attachment."""
+
+    def put(self, data: bytes) -> str:
+        """Keep `data` and return its SHA-256. Raises ConfigInvalid, StoreUnavailable."""
+        return self._blobs.put(data)
+
+    def read(self, sha256: str) -> bytes | None:
+        """Return the bytes, None when they are not there."""
+        return self._blobs.read(sha256)
+
+    @property
+    def _blobs(self) -> Blobs:
+        from shipchat.config.paths import directories
+        from shipchat.stores.blobs import FileBlobs
+
+        return FileBlobs(directories().blobs)
 
 
 class SharedModels:

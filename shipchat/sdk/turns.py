@@ -3,7 +3,9 @@
 import asyncio
 import contextlib
 import logging
+from collections.abc import Sequence
 
+from shipchat.core.attachments import NewAttachment
 from shipchat.core.errors import SessionHeld, ShipchatError, UsageError
 from shipchat.core.events import LastEvent, TurnCompleted, TurnFailed, TurnInterrupted
 from shipchat.core.messages import Failure
@@ -28,9 +30,14 @@ class Turns:
         self._busy = False  # touched on the background loop only
 
     def begin(
-        self, prompt: str, caller: asyncio.AbstractEventLoop | None, *, failures_as_events: bool = False
+        self,
+        prompt: str,
+        caller: asyncio.AbstractEventLoop | None,
+        *,
+        files: Sequence[NewAttachment] = (),
+        failures_as_events: bool = False,
     ) -> Feed:
-        """Begin a turn and return its feed; `caller` is the user's own loop, if there is one.
+        """Begin a turn and return its feed; `caller` is the user's own loop, if there is one, `files` go with the prompt.
 
         What goes wrong before the turn's first event is raised to readers of the feed, or with `failures_as_events`
         is its last event.
@@ -38,7 +45,7 @@ class Turns:
         feed = Feed(prompt, self.callbacks, self._background)
         if self._feed is None or self._feed.ended:
             self._feed = feed
-        self._background.start(self._turn(feed, caller, failures_as_events=failures_as_events))
+        self._background.start(self._turn(feed, caller, files, failures_as_events=failures_as_events))
         return feed
 
     def stop(self, feed: Feed | None = None) -> None:
@@ -63,13 +70,18 @@ class Turns:
         return feed
 
     async def _turn(
-        self, feed: Feed, caller: asyncio.AbstractEventLoop | None, *, failures_as_events: bool
+        self,
+        feed: Feed,
+        caller: asyncio.AbstractEventLoop | None,
+        files: Sequence[NewAttachment],
+        *,
+        failures_as_events: bool,
     ) -> None:
         """Run the turn and put its events into `feed`; the last one when the session is free for the next turn."""
         CALLER.set(caller)
         error: BaseException | None = None
         try:
-            feed.put(await self._run(feed))
+            feed.put(await self._run(feed, files))
         except ShipchatError as raised:
             error = raised
             if failures_as_events:
@@ -84,14 +96,14 @@ class Turns:
         finally:
             feed.end(None if failures_as_events else error)
 
-    async def _run(self, feed: Feed) -> LastEvent:
+    async def _run(self, feed: Feed, files: Sequence[NewAttachment]) -> LastEvent:
         if self._busy:
             holder = await asyncio.to_thread(self._store.holder, self._engine.key)
             raise SessionHeld(self._engine.key, holder)
         self._busy = True
         self._feed = feed
         try:
-            async with contextlib.aclosing(self._engine.send(feed.prompt)) as events:
+            async with contextlib.aclosing(self._engine.send(feed.prompt, attachments=files)) as events:
                 async for event in events:
                     if isinstance(event, TurnCompleted | TurnInterrupted | TurnFailed):
                         return event

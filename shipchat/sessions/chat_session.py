@@ -9,6 +9,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
 
+from shipchat.core.attachments import NewAttachment
 from shipchat.core.drafts import QueuedPrompt
 from shipchat.core.entries import CheckpointEntry, Entry, HeadEntry, MessageEntry, SessionHeader, SetEntry
 from shipchat.core.errors import MessageNotFound, SessionHeld, ShipchatError, UsageError
@@ -23,10 +24,11 @@ from shipchat.core.events import (
     TurnStarted,
 )
 from shipchat.core.ids import new_id
-from shipchat.core.messages import Failure
-from shipchat.core.models import ModelRef, parse_model
-from shipchat.core.protocols import FullStore, WindowDraft
+from shipchat.core.messages import Failure, UserMessage
+from shipchat.core.models import ModelInfo, ModelRef, parse_model
+from shipchat.core.protocols import Blobs, FullStore, WindowDraft
 from shipchat.core.session import Session
+from shipchat.sessions.attaching import with_files
 from shipchat.sessions.clock import Clock, utc_now
 from shipchat.sessions.draft_keeper import DraftKeeper
 from shipchat.sessions.hold import WindowHold
@@ -65,11 +67,14 @@ class ChatSession:
         options: ChatOptions | None = None,
         header: SessionHeader | None = None,
         clock: Clock = utc_now,
+        blobs: Blobs | None = None,
     ) -> None:
+        """`blobs` keeps attachments; without it none can be sent."""
         self.options = options or ChatOptions()
         self._store = store
         self._models = models
         self._clock = clock
+        self._blobs = blobs
         self._ledger = Ledger(store, header or SessionHeader(key=key, created=clock()))
         self._scales = Scales(TokenTable(models.counter))
         self._keeper: DraftKeeper | None = None
@@ -87,6 +92,7 @@ class ChatSession:
             scales=self._scales,
             frame=self.frame,
             clock=clock,
+            blobs=blobs,
         )
 
     # --- what it is ---
@@ -128,14 +134,18 @@ class ChatSession:
 
     # --- turns ---
 
-    def send(self, prompt: str, *, replacing: str | None = None) -> AsyncGenerator[SessionEvent]:
+    def send(
+        self, prompt: str, *, replacing: str | None = None, attachments: Sequence[NewAttachment] = ()
+    ) -> AsyncGenerator[SessionEvent]:
         """Send `prompt` and yield what happens. `replacing` is the id of a message this one is a sibling of.
 
-        Before the first event it raises: UsageError (nothing in the prompt), SessionHeld, SessionDamaged,
+        `attachments` go with it (`sessions.attaching.read_attachments` reads files).
+
+        Before the first event it raises: UsageError (nothing in the prompt, a file the model can't take), SessionHeld, SessionDamaged,
         StoreUnavailable (the prompt could not be stored and nothing was sent), ModelMissing. After it, failures are
         events. Closing the generator interrupts the turn; what had arrived is stored.
         """
-        return self._stream(asking(prompt, self._clock, replacing=replacing))
+        return self._stream(asking(prompt, self._clock, replacing=replacing), files=attachments)
 
     def send_queued(self) -> AsyncGenerator[SessionEvent]:
         """Send the first queued prompt, as `send` does. Raises UsageError when none waits."""
@@ -278,13 +288,15 @@ class ChatSession:
             await asyncio.to_thread(self._ledger.refresh)
             await asyncio.to_thread(self._ledger.append, (entry,), exclusive=True)
 
-    async def _stream(self, start: StartOf, *, dequeue: str | None = None) -> AsyncGenerator[SessionEvent]:
+    async def _stream(
+        self, start: StartOf, *, dequeue: str | None = None, files: Sequence[NewAttachment] = ()
+    ) -> AsyncGenerator[SessionEvent]:
         if self.replying:
             raise SessionHeld(self.key, await asyncio.to_thread(self._store.holder, self.key))
         self._idle.clear()
         events: asyncio.Queue[SessionEvent] = asyncio.Queue()
         try:
-            turn = await self._prepare(start, events.put_nowait, dequeue)
+            turn = await self._prepare(start, events.put_nowait, dequeue, files)
         except BaseException:
             self._end(keep_hold=False)
             raise
@@ -300,7 +312,11 @@ class ChatSession:
             await asyncio.shield(running)
 
     async def _prepare(
-        self, start: StartOf, emit: Callable[[SessionEvent], None], dequeue: str | None
+        self,
+        start: StartOf,
+        emit: Callable[[SessionEvent], None],
+        dequeue: str | None,
+        files: Sequence[NewAttachment],
     ) -> Turn:
         """Everything before the model is asked; on return the prompt is on disk."""
         await self._hold.take()
@@ -320,7 +336,7 @@ class ChatSession:
                 self.options, self.session, new=not self._ledger.exists, clock=self._clock, emit=emit
             )
             if begun.prompt is not None:
-                prompt = await asyncio.to_thread(self._scales.table.stamped_prompt, begun.prompt)
+                prompt = await asyncio.to_thread(self._complete, begun.prompt, files, ref, info)
                 begun = replace(begun, prompt=prompt)
                 entries.append(MessageEntry(message=prompt))
             if entries:
@@ -340,7 +356,13 @@ class ChatSession:
             emit(MessageSaved(begun.prompt, position))
         frame = frame_for(self.options, self.session, info, provider)
         requests = TurnRequests(
-            begun, frame, ledger=self._ledger, scales=self._scales, clock=self._clock, emit=emit
+            begun,
+            frame,
+            ledger=self._ledger,
+            scales=self._scales,
+            clock=self._clock,
+            emit=emit,
+            blobs=self._blobs,
         )
         plan = TurnPlan(
             provider,
@@ -353,6 +375,14 @@ class ChatSession:
         )
         self._turn = Turn(plan, self._ledger, keeper, self._clock)
         return self._turn
+
+    def _complete(
+        self, prompt: UserMessage, files: Sequence[NewAttachment], ref: ModelRef, info: ModelInfo
+    ) -> UserMessage:
+        """Return `prompt` as it is stored, with its files, whose bytes are on disk then. Blocks."""
+        mentions = self.options.mentions
+        prompt = with_files(prompt, files, mentions=mentions, ref=ref, info=info, blobs=self._blobs)
+        return self._scales.table.stamped_prompt(prompt)
 
     async def _run(self, turn: Turn, emit: Callable[[SessionEvent], None]) -> None:
         last: LastEvent

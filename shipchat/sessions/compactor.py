@@ -7,6 +7,7 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
+from shipchat.core.attachments import EVERY_SORT
 from shipchat.core.compaction import (
     SHORTEST_SUMMARY,
     WORTHWHILE,
@@ -24,9 +25,10 @@ from shipchat.core.errors import SessionConflict, ShipchatError, UsageError
 from shipchat.core.ids import new_id
 from shipchat.core.models import parse_model
 from shipchat.core.paths import Path
-from shipchat.core.protocols import ModelRequest
+from shipchat.core.protocols import Blobs, ModelRequest
 from shipchat.core.safe_text import without_surrogates
 from shipchat.core.session import Session, fold
+from shipchat.sessions.attaching import with_texts
 from shipchat.sessions.clock import Clock
 from shipchat.sessions.options import ModelAccess
 from shipchat.sessions.requests import Frame, Scales, Standing
@@ -84,8 +86,9 @@ class Proposal:
 class Compactor:
     """Proposes compactions of one session. Reads and asks a model; writes nothing."""
 
-    def __init__(self, models: ModelAccess, scales: Scales, clock: Clock) -> None:
+    def __init__(self, models: ModelAccess, scales: Scales, clock: Clock, blobs: Blobs | None = None) -> None:
         self._models = models
+        self._blobs = blobs
         self._scales = scales
         self._clock = clock
 
@@ -125,14 +128,17 @@ class Compactor:
             return None
         ref = parse_model(frame.rules.model) if frame.rules.model else frame.ref
         summariser = Summariser(self._models.provider(ref), ref, self._scales.table, frame.rules)
+        said = [
+            (position, message)
+            for position, message in enumerate(
+                (session.tree.get(one) for one in path[cut.first - 1 : cut.last]), cut.first
+            )
+            if message is not None
+        ]
+        # What text files say is summarised as if it had been typed; pictures are only named.
+        texts = await asyncio.to_thread(with_texts, [message for _, message in said], self._blobs, EVERY_SORT)
         stretch = Stretch(
-            messages=[
-                (position, message)
-                for position, message in enumerate(
-                    (session.tree.get(one) for one in path[cut.first - 1 : cut.last]), cut.first
-                )
-                if message is not None
-            ],
+            messages=[(position, message) for (position, _), message in zip(said, texts, strict=True)],
             earlier=cut.earlier.summary if cut.earlier is not None else None,
             limit=limit,
             instructions=[wish for wish in (frame.rules.instructions, instructions) if wish and wish.strip()],

@@ -64,7 +64,8 @@ class ChatOptions:
     """How to talk. `model` and `system` of None keep the session's own, else the defaults.
 
     `max_tokens` limits a reply; `program` is what others are told of who holds the session. `overflow` is what happens
-    when not all fits and nothing is compacted by itself: an error before the call, or oldest turns are left out.
+    when not all fits and nothing is compacted by itself: an error before the call, or oldest turns are left out. With
+    `mentions` a file that a prompt names as `@path` goes with it.
     """
 
     model: str | None = None
@@ -76,6 +77,7 @@ class ChatOptions:
     program: str = "shipchat"
     compaction: CompactionOptions = field(default_factory=CompactionOptions)
     overflow: Overflow = "error"
+    mentions: bool = False
 
     def model_for(self, session: Session) -> ModelRef:
         """Return which model the next turn asks. Raises UsageError when the name is none."""

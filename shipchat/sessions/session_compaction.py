@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from shipchat.core.context import Projection
@@ -10,8 +10,9 @@ from shipchat.core.entries import CheckpointEntry, CheckpointUndoneEntry
 from shipchat.core.errors import ContextOverflow
 from shipchat.core.events import SessionEvent
 from shipchat.core.ids import new_id
-from shipchat.core.protocols import ModelRequest
+from shipchat.core.protocols import Blobs, ModelRequest
 from shipchat.core.session import Session
+from shipchat.sessions.attaching import with_texts
 from shipchat.sessions.auto_compaction import AutoCompaction, Breaker
 from shipchat.sessions.clock import Clock
 from shipchat.sessions.compactor import Compactor, Proposal, redoing, still_applies, undoing
@@ -65,14 +66,16 @@ class SessionCompaction:
         scales: Scales,
         frame: Callable[[], Awaitable[Frame]],
         clock: Clock,
+        blobs: Blobs | None = None,
     ) -> None:
         self._ledger = ledger
+        self._blobs = blobs
         self._hold = hold
         self._lock = lock
         self._scales = scales
         self._frame = frame
         self._clock = clock
-        self._compactor = Compactor(models, scales, clock)
+        self._compactor = Compactor(models, scales, clock, blobs)
         self._breaker = Breaker()
 
     def before_calls(self, frame: Frame, emit: Callable[[SessionEvent], None]) -> AutoCompaction:
@@ -107,7 +110,10 @@ class SessionCompaction:
         Raises ContextOverflow, and as `context` does.
         """
         frame = await self._frame()
-        return await asyncio.to_thread(self._scales.make, self._ledger.session, frame)
+        request, projection = await asyncio.to_thread(self._scales.make, self._ledger.session, frame)
+        accepts = frame.info.accepts
+        messages = await asyncio.to_thread(with_texts, request.messages, self._blobs, accepts)
+        return replace(request, messages=messages), projection
 
     async def propose(
         self,

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from shipchat.core.attachments import attachment_tokens
 from shipchat.core.context import MESSAGE_OVERHEAD, countable
 from shipchat.core.messages import AssistantMessage, Message, UserMessage
 from shipchat.core.paths import Path
@@ -40,7 +41,7 @@ class TokenTable:
             return message.tokens
         tokens = self.known.get(message.id)
         if tokens is None:
-            tokens = self.known[message.id] = self.of(countable(message))
+            tokens = self.known[message.id] = self.of(countable(message)) + attachment_tokens(message)
         return tokens
 
     def of(self, text: str) -> int:
@@ -67,8 +68,11 @@ class TokenTable:
 
 
 def byte_bound(message: Message) -> int:
-    """Return a number that the tokens of `message` can't pass: no token is less than a byte."""
-    return byte_length(countable(message))
+    """Return a number that the tokens of `message` can't pass: no token is less than a byte.
+
+    What its files weigh is taken from their sizes, as everywhere.
+    """
+    return byte_length(countable(message)) + attachment_tokens(message)
 
 
 def byte_length(text: str) -> int:

@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from shipchat.core.context import CONTINUE
 from shipchat.core.events import Notice, SessionEvent
 from shipchat.core.messages import AssistantMessage, TextPart, UserMessage
-from shipchat.core.protocols import ModelRequest
+from shipchat.core.protocols import Blobs, ModelRequest
+from shipchat.sessions.attaching import with_texts
 from shipchat.sessions.clock import Clock
 from shipchat.sessions.ledger import Ledger
 from shipchat.sessions.requests import Frame, Scales
@@ -25,12 +27,14 @@ class TurnRequests:
         scales: Scales,
         clock: Clock,
         emit: Callable[[SessionEvent], None],
+        blobs: Blobs | None = None,
     ) -> None:
         self._begun = begun
         self._frame = frame
         self._ledger = ledger
         self._scales = scales
         self._emit = emit
+        self._blobs = blobs
         self._loop = asyncio.get_running_loop()
         self._go_on: tuple[UserMessage, ...] = ()
         if begun.continuing:
@@ -54,4 +58,5 @@ class TurnRequests:
                 {"starts_at": projection.starts_at, "left_out": projection.left_out},
             )
             self._loop.call_soon_threadsafe(self._emit, notice)
-        return request
+        messages = with_texts(request.messages, self._blobs, self._frame.info.accepts)
+        return replace(request, messages=messages, blobs=self._blobs)

@@ -19,7 +19,8 @@ The script is JSON; all fields but `replies` are optional:
                   "usage": {"input_tokens": 3, "output_tokens": 2}, "ends": true,
                   "fails": {"code": "provider_unavailable", "message": "..."}},
                  {"echo": true}],
-     "repeat_last": true, "window": 100000, "max_output": 4096, "log": "/path/to/requests.jsonl"}
+     "repeat_last": true, "window": 100000, "max_output": 4096, "log": "/path/to/requests.jsonl",
+     "accepts": ["text", "image", "pdf"]}
 
 `delay` (seconds) comes before each chunk, so that a test can kill the process in mid-reply. `echo` answers with all
 that was sent, a line a message (`role: text`, the system prompt first). `fails` raises that error after the
@@ -34,6 +35,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from shipchat.core.attachments import TEXT_ONLY
 from shipchat.core.errors import (
     ConfigInvalid,
     ContextOverflow,
@@ -45,7 +47,7 @@ from shipchat.core.errors import (
     ShipchatError,
 )
 from shipchat.core.events import StreamEnded, StreamEvent, TextDelta
-from shipchat.core.messages import AssistantMessage, Usage
+from shipchat.core.messages import AssistantMessage, AttachmentPart, Message, Usage
 from shipchat.core.models import ModelInfo, ModelRef
 from shipchat.core.protocols import ModelRequest
 
@@ -104,6 +106,7 @@ class ScriptedProvider:
     max_output: int = 4096
     name: str = "scripted"
     log: Path | None = None
+    accepts: frozenset[str] = TEXT_ONLY
     requests: list[ModelRequest] = field(default_factory=list)
     cancelled: int = 0
     closed: bool = False
@@ -142,7 +145,13 @@ class ScriptedProvider:
 
     async def info(self, model: str) -> ModelInfo:
         """Return the window and limit that the script gives."""
-        return ModelInfo(ModelRef(self.name, model), self.window, self.max_output, note="a script, for tests")
+        return ModelInfo(
+            ModelRef(self.name, model),
+            self.window,
+            self.max_output,
+            note="a script, for tests",
+            accepts=self.accepts,
+        )
 
     async def close(self) -> None:
         """Note that it was closed."""
@@ -169,13 +178,21 @@ class ScriptedProvider:
 
 
 def sent_text(request: ModelRequest) -> str:
-    """Return all that `request` sends, a line a message: `role: text`, the system prompt first when there is one."""
+    """Return all that `request` sends, a line a message: `role: text`, the system prompt first when there is one.
+
+    A file that goes with a message stands behind its text: ` [name, type, bytes]`.
+    """
     lines = [f"system: {request.system}"] if request.system else []
     lines += [
-        f"{'assistant' if isinstance(message, AssistantMessage) else 'user'}: {message.text}"
+        f"{'assistant' if isinstance(message, AssistantMessage) else 'user'}: {message.text}{_files(message)}"
         for message in request.messages
     ]
     return "\n".join(lines)
+
+
+def _files(message: Message) -> str:
+    files = [part for part in message.parts if isinstance(part, AttachmentPart)]
+    return "".join(f" [{one.name}, {one.media_type}, {one.size}]" for one in files)
 
 
 def from_environment() -> ScriptedProvider:
@@ -192,7 +209,7 @@ def from_file(path: Path) -> ScriptedProvider:
         script: Any = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(script, dict):
             raise ConfigInvalid(f"{path}: a script is a JSON object")
-        known = {"replies", "repeat_last", "window", "max_output", "log"}
+        known = {"replies", "repeat_last", "window", "max_output", "log", "accepts"}
         if unknown := script.keys() - known:
             raise ConfigInvalid(f"{path}: unknown in a script: {', '.join(sorted(unknown))}")
         return ScriptedProvider(
@@ -201,6 +218,7 @@ def from_file(path: Path) -> ScriptedProvider:
             window=script.get("window", 100_000),
             max_output=script.get("max_output", 4096),
             log=Path(script["log"]) if "log" in script else None,
+            accepts=frozenset(script.get("accepts", TEXT_ONLY)),
         )
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise ConfigInvalid(f"{path} is no script: {error!r}") from error

@@ -40,10 +40,14 @@ def _head(text: str, room: int) -> str:
     end = 0
     for start, stop, cells in split_graphemes(text[: room * 16 + 16])[0]:
         if used + cells > room:
-            return text[:start]
+            end = start
+            break
         used += cells
         end = stop
-    return text[:end]
+    head = text[:end]
+    while cell_len(head) > room:  # joiners before wide characters: the parts say less than the whole
+        head = head[:-1]
+    return head
 
 
 def fit(text: str, width: int, ellipsis: str = "…") -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from shipchat.core.attachments import size_text
 from shipchat.core.compaction import active_checkpoint, sees_from
 from shipchat.core.messages import (
     AttachmentPart,
@@ -89,7 +90,11 @@ def item_of(session: Session, message: Message, position: int, now: datetime) ->
         time_text=when,
         sibling=sibling,
         pinned=message.id in session.pins,
-        attachments=tuple(part.name for part in message.parts if isinstance(part, AttachmentPart)),
+        attachments=tuple(
+            f"{part.name} {size_text(part.size)}"
+            for part in message.parts
+            if isinstance(part, AttachmentPart)
+        ),
     )
     if isinstance(message, UserMessage):
         return replace(common, role="user")

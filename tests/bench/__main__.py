@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.bench.row import BenchRow, print_table
 
-BENCHES = ("commands", "store", "compaction", "index", "transport")
+BENCHES = ("commands", "store", "compaction", "index", "transport", "tui")
 
 
 def main(names: list[str]) -> None:

@@ -127,3 +127,16 @@ def test_a_reply_is_stopped_before_it_began(program: Program) -> None:
         terminal.type("\r")
         terminal.type("\x1b")
         terminal.wait_for("! interrupted", "Write a message…")
+
+
+def test_a_file_named_in_a_prompt_goes_with_it(program: Program) -> None:
+    (program.cwd / "two words.txt").write_text("all well\n")
+    program.script([{"chunks": ["ok"]}])
+    with Terminal(program, ("chat", "a", "--plain"), columns=100, rows=30) as terminal:
+        terminal.wait_for("you>")
+        terminal.type("see @two words.txt\r")
+        terminal.until(lambda: terminal.display.endswith("ok\nyou>"))
+        terminal.type("\x04")
+        assert terminal.end() == 0
+    parts = program.good("show", "a", "--json").json["messages"][0]["parts"]
+    assert [part.get("name") for part in parts] == [None, "two words.txt"]

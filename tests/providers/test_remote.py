@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from shipchat.core.attachments import EVERY_SORT
 from shipchat.core.errors import ProviderRejected, ProviderUnavailable
 from shipchat.core.messages import ReasoningPart
 from shipchat.core.models import ModelInfo, ModelRef
@@ -224,9 +225,13 @@ async def test_a_known_model_of_a_vendor_is_not_asked_about() -> None:
         name="anthropic", kind="anthropic", base_url="https://api.anthropic.com", key=lambda: "sk-x"
     )
     assert await anthropic_provider(vendor).info("claude-opus-4-5-20251101") == ModelInfo(
-        ModelRef("anthropic", "claude-opus-4-5-20251101"), 200_000, 50_000, tokens_per_o200k=1.15
+        ModelRef("anthropic", "claude-opus-4-5-20251101"),
+        200_000,
+        50_000,
+        tokens_per_o200k=1.15,
+        accepts=EVERY_SORT,
     )
     other = Server(name="openai", kind="openai", base_url="https://api.openai.com/v1", key=lambda: "sk-x")
     assert await openai_provider(other).info("gpt-5-2025-08-07") == ModelInfo(
-        ModelRef("openai", "gpt-5-2025-08-07"), 400_000, 100_000
+        ModelRef("openai", "gpt-5-2025-08-07"), 400_000, 100_000, accepts=EVERY_SORT
     )

@@ -6,12 +6,14 @@ import gc
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from shipchat import (
     Agent,
+    FileSessionStore,
     InMemorySessionStore,
     Notice,
     ProviderAuth,
@@ -26,6 +28,7 @@ from shipchat import (
     Usage,
     UsageError,
 )
+from shipchat.core.attachments import EVERY_SORT
 from shipchat.core.drafts import QueuedPrompt, TurnDraft
 from shipchat.core.protocols import Cursor
 from shipchat.testing.scripted import Reply, ScriptedProvider
@@ -341,3 +344,25 @@ def test_a_bug_in_a_store_comes_out_where_it_can_be_seen(form: Callable[[Any], A
         form(chat)
     with contextlib.suppress(ZeroDivisionError):  # the chat can be used again: it fails in the same way
         form(chat)
+
+
+def test_files_go_with_a_prompt(tmp_path: Path) -> None:
+    picture = tmp_path / "cat.png"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n")
+    notes = tmp_path / "notes.md"
+    notes.write_text("all well")
+    for store, blobs in (
+        (FileSessionStore(tmp_path / "data" / "sessions"), tmp_path / "data" / "blobs"),
+        (FileSessionStore(tmp_path / "mine"), tmp_path / "mine" / ".blobs"),
+        (InMemorySessionStore(), None),
+    ):
+        provider = ScriptedProvider(["one", "two"], accepts=EVERY_SORT)
+        agent = Agent(provider=provider, session_store=store, session_id="a")
+        assert agent.run("Look", attachments=[picture, str(notes)]).output == "one"
+        assert asyncio.run(agent.arun("Again", attachments=[notes])).output == "two"
+        assert "all well" in provider.requests[0].messages[0].text
+        assert [part.name for part in agent.chat_session().history()[0].parts[1:]] == ["cat.png", "notes.md"]  # type: ignore[union-attr]
+        if blobs is not None:
+            assert len(list(blobs.iterdir())) == 2
+        with pytest.raises(UsageError, match="no such file"):
+            agent.run("Look", attachments=[tmp_path / "missing"])

@@ -5,6 +5,7 @@ writes each as SVG, to be looked at.
 import asyncio
 import contextlib
 import os
+import re
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -40,7 +41,7 @@ class Look:
     """One state: what the model answers, which session is open, what is done before one looks."""
 
     prepare: Prepare
-    answers: tuple[Answer, ...] = ("ok",)
+    answer: Callable[[], Answer] = lambda: "ok"  # made anew: an event belongs to one loop
     opened: bool = True
     has_model: bool = True
 
@@ -106,14 +107,16 @@ async def key_entry(chat: Chat) -> None:
     await chat.pilot.pause()
 
 
-_PATCH = "Here is the patch, with one connection for the whole batch:\n\n```python\nwith pool.connect() as conn:\n"
+_PATCH = (
+    "Here is the patch, with one connection for the whole batch:\n\n```python\nwith pool.connect() as conn:\n"
+)
 LOOKS = {
     "chat": Look(nothing),
     "focused": Look(focused),
     "empty": Look(nothing, opened=False),
-    "streaming": Look(streaming, (Reply((_PATCH, asyncio.Event())),)),
-    "queued": Look(queued, (Reply((_PATCH, asyncio.Event())),)),
-    "error": Look(failed, (Reply((_PATCH, ProviderUnavailable("anthropic.com does not answer"))),)),
+    "streaming": Look(streaming, lambda: Reply((_PATCH, asyncio.Event()))),
+    "queued": Look(queued, lambda: Reply((_PATCH, asyncio.Event()))),
+    "error": Look(failed, lambda: Reply((_PATCH, ProviderUnavailable("anthropic.com does not answer")))),
     "nosave": Look(not_saved),
     "palette": Look(palette),
     "drawer": Look(drawer),
@@ -126,7 +129,7 @@ LOOKS = {
 def _services(place: Path, look: Look) -> tuple[Services, ScriptedProvider]:
     where = Directories(place / "data", place / "cache", place / "config")
     made = services("shipchat test", Settings(motion=False, discover=False), where)
-    provider = ScriptedProvider(look.answers, repeat_last=True)
+    provider = ScriptedProvider([look.answer()], repeat_last=True)
     provider.window = 8_192
     extra = {"local": lambda: provider} if look.has_model else {}
     made.models._registry = Registry(ProviderSettings(models_directory=where.models, extra=extra))
@@ -182,8 +185,7 @@ def painted(chat: Chat) -> list[list[Painted]]:
         row: list[Painted] = []
         for segment in strip:
             style = segment.style or Style()
-            for letter in segment.text:
-                row.append(_cell(letter, style))
+            row.extend(_cell(letter, style) for letter in segment.text)
         rows.append(row)
     return rows
 
@@ -222,16 +224,23 @@ def dump(chat: Chat, theme: str) -> str:
     for (fore, back, attributes), letter in letters.items():
         named = f"{roles.get(fore, fore) or 'blank'} on {roles.get(back, back)} {attributes}".rstrip()
         lines.append(f"{letter} = {named}")
-    return "\n".join(lines) + "\n"
+    # A slow machine may need another second.
+    return re.sub(r"(?<=[·●] )\d(?= s)", "0", "\n".join(lines)) + "\n"
 
 
 async def _write_all(directory: Path, names: list[str]) -> None:
     os.makedirs(directory, exist_ok=True)
     for name in names or list(LOOKS):
-        for theme, size in (("dark", (120, 36)), ("light", (120, 36)), ("dark", (60, 16)), ("light", (80, 24))):
+        for theme, size in (
+            ("dark", (120, 36)),
+            ("light", (120, 36)),
+            ("dark", (60, 16)),
+            ("light", (80, 24)),
+        ):
             with tempfile.TemporaryDirectory() as place:
                 async with shown(Path(place), name, size, theme) as chat:
                     svg = chat.app.export_screenshot(title="shipchat")
+                    svg = svg.replace("<text ", '<text xml:space="preserve" ')  # some viewers drop blanks
                     path = directory / f"{name}-{theme}-{size[0]}x{size[1]}.svg"
                     path.write_text(svg, encoding="utf-8")
                     print(path)

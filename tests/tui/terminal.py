@@ -18,7 +18,7 @@ import pyte
 DEADLINE = 40.0
 """Seconds that anything may take on a busy machine."""
 
-ENTER, ESCAPE, CTRL_C, CTRL_B, CTRL_N, CTRL_Q = "\r", "\x1b", "\x03", "\x02", "\x0e", "\x11"
+ENTER, ESCAPE, CTRL_C, CTRL_B, CTRL_N, CTRL_P, CTRL_Q = "\r", "\x1b", "\x03", "\x02", "\x0e", "\x10", "\x11"
 CTRL_UP, UP, DOWN = "\x1b[1;5A", "\x1b[A", "\x1b[B"
 
 

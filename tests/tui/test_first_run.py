@@ -95,6 +95,7 @@ async def test_a_refused_key_is_said_and_a_good_one_is_kept(tmp_path: Path, serv
         await chat.command("/new")
         assert str(chat.opened.chat.model) == "anthropic/claude-sonnet-5-5"
         await chat.command("/undo")
+        await chat.until(lambda: config_of(tmp_path) == {"default_model": "local/smollm2"})
 
 
 @pytest.mark.parametrize("server", [(LISTED,)], indirect=True)
@@ -176,6 +177,8 @@ async def test_a_key_that_is_there_already_is_used(
         await chat.press("2")
         await chat.shows("anthropic/claude-sonnet-5-5 answers")
         assert keys_of(tmp_path) == {}
+        await chat.press("f4", *"sonnet-5-5")
+        await chat.shows("claude-sonnet-5-5", "1M · $2 in, $10 out per million")
 
 
 def test_the_ways_name_what_has_to_be_done(tmp_path: Path) -> None:

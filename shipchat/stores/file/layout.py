@@ -64,9 +64,9 @@ class Layout:
     def make(self) -> None:
         """Make the directories, private to this user. Raises StoreUnavailable with the reason."""
         try:
-            _make_private(self.root)
+            make_private(self.root)
             for directory in (self.locks, self.drafts, self.trash):
-                _make_private(directory)
+                make_private(directory)
             owner = os.stat(self.root).st_uid
         except OSError as error:
             raise not_saved(error, self.root) from error
@@ -138,7 +138,8 @@ class Layout:
                             sweep(f"{directory}{os.sep}{name}")
 
 
-def _make_private(directory: Path) -> None:
+def make_private(directory: Path) -> None:
+    """Make a directory and those above it, 0700, when they are not there. Raises OSError."""
     if directory.is_dir():
         return
     missing = [directory]

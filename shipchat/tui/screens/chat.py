@@ -13,6 +13,7 @@ from textual.screen import Screen
 from textual.worker import active_worker, get_current_worker
 
 from shipchat.commands.command import CommandContext
+from shipchat.commands.file_names import pasted
 from shipchat.commands.services import Services
 from shipchat.core.errors import ShipchatError, StoreUnavailable
 from shipchat.tui.draft_writer import DraftWriter
@@ -112,6 +113,7 @@ class ChatScreen(Screen[None]):
         view = self.view
         view.fit(self.app.size.width, self.app.size.height)
         view.composer.source = self.stage.candidates
+        view.composer.input.pasted = pasted
         self.following.begin()
         if self.start.wants_session:
             await view.make_transcript(motion=self.preferences.motion)

@@ -1,15 +1,20 @@
 """The desk for the composer beside sending: keeps the draft, the ladder of Control+C, the external editor."""
 
 import asyncio
+import contextlib
 import os
 import shlex
 import subprocess
 import tempfile
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from shipchat.core.attachments import size_text
 from shipchat.core.errors import UsageError
+from shipchat.sessions.attaching import mentioned, without_mention
 from shipchat.tui.messages import (
+    AttachmentDropRequested,
     CtrlC,
     DraftChanged,
     DraftCleared,
@@ -18,10 +23,13 @@ from shipchat.tui.messages import (
     TextCopied,
 )
 from shipchat.tui.screens.confirm import ConfirmScreen
+from shipchat.tui.widgets.composer_state import Attachment
 from shipchat.tui.widgets.toast import Toast, ToastKind
 
 if TYPE_CHECKING:
     from shipchat.tui.screens.chat import ChatScreen
+
+_LONG_DRAFT: Final = 100_000  # characters: it is looked at with every key
 
 
 class ComposerDesk:
@@ -36,6 +44,9 @@ class ComposerDesk:
         match message:
             case DraftChanged():
                 screen.window.drafts.keep(screen.view.composer.text)
+                self._show_files(screen.view.composer.text)
+            case AttachmentDropRequested(index=index):
+                self._drop_file(index)
             case DraftCleared():
                 screen.view.toasts.show(Toast("Cleared", "Up brings it back", ToastKind.INFO))
             case TextCopied(characters=characters):
@@ -48,6 +59,20 @@ class ComposerDesk:
             case _:
                 return False
         return True
+
+    def _show_files(self, text: str) -> None:
+        """Show which files the draft names, and so sends along."""
+        composer = self._screen.view.composer
+        files = files_named(text)
+        if files != composer.state.attachments:
+            composer.state = replace(composer.state, attachments=files)
+
+    def _drop_file(self, index: int) -> None:
+        """Take the words that name a file out of the draft; the file itself stays where it is."""
+        composer = self._screen.view.composer
+        paths = mentioned(composer.text)
+        if index < len(paths):
+            composer.load(without_mention(composer.text, paths[index]))
 
     async def _edit_outside(self) -> None:
         composer = self._screen.view.composer
@@ -69,6 +94,17 @@ class ComposerDesk:
             raise UsageError(f"{command[0]} could not be run: {error.strerror}") from error
         finally:
             os.unlink(path)
+
+
+def files_named(text: str) -> tuple[Attachment, ...]:
+    """Return the files that a draft names as `@path`; those of a huge draft are seen only when it is sent."""
+    if "@" not in text or len(text) > _LONG_DRAFT:
+        return ()
+    files: list[Attachment] = []
+    for path in mentioned(text):
+        with contextlib.suppress(OSError):  # gone a moment ago
+            files.append(Attachment(path.name, size_text(path.stat().st_size)))
+    return tuple(files)
 
 
 async def ask_to_quit(screen: "ChatScreen") -> None:

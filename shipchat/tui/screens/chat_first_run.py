@@ -209,6 +209,7 @@ class FirstRunDesk:
         async def undo() -> None:
             await asyncio.to_thread(screen.preferences.keep, "default_model", before)
 
+        screen.window.undo.add(f"{before} answers in new sessions again", undo)
         screen.stage.toast(f"{name} answers", "in new sessions too; /model changes it", undo=undo)
 
     # --- fetching ---

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from textual.screen import ModalScreen
 
 from shipchat.commands.command import Option, Stream, Undo
+from shipchat.commands.file_names import matching_files
 from shipchat.commands.table import complete_argument, complete_name
 from shipchat.core.errors import SessionNotFound, UsageError
 from shipchat.core.messages import UserMessage
@@ -227,9 +228,9 @@ class ChatStage:
     # --- completion ---
 
     def candidates(self, query: CompletionQuery) -> Sequence[Candidate]:
-        """Offer slash commands, and what may stand behind one."""
-        if query.sign != "/":
-            return ()
+        """Offer slash commands, what may stand behind one, and files behind an `@`."""
+        if query.sign == "@":
+            return [Candidate(f"@{name}") for name in matching_files(query.text)]
         if query.command:
             offered = complete_argument(self._screen.context, query.command, query.text)
             return [Candidate(option.id, option.detail) for option in offered]

@@ -1,6 +1,7 @@
 """The parts of the chat screen and what they show: brings each up to date with values; reacting is left to the desks."""
 
 import asyncio
+from dataclasses import replace
 from datetime import datetime
 from enum import Enum
 from importlib import import_module
@@ -206,7 +207,8 @@ class ChatView:
         opened = self.window.opened
         self.header.state = header_state(opened, position=self._at, no_model=self.no_model)
         self.status.state = status_state(opened)
-        self.composer.state = composer_state(opened, no_model=self.asking_model)
+        state = composer_state(opened, no_model=self.asking_model)
+        self.composer.state = replace(state, attachments=self.composer.state.attachments)
         self.composer.queue = tuple(prompt.text for prompt in opened.prompts)
 
     def show_place(self, position: int | None, *, at_end: bool) -> None:

@@ -28,10 +28,8 @@ class OpeningScreen(Screen[None]):
     DEFAULT_CSS = """
     OpeningScreen { background: $background; layout: horizontal; overflow: hidden; }
     OpeningScreen #opening-side { height: 100%; background: $surface; }
-    OpeningScreen #opening-main { height: 100%; width: 1fr; }
-    OpeningScreen #opening-body { height: 1fr; }
-    OpeningScreen #opening-foot { height: auto; }
-    OpeningScreen #opening-status { height: 1; }
+    OpeningScreen #opening-main { height: 100%; width: 1fr; align: left bottom; }
+    OpeningScreen #opening-main.status { padding: 0 0 1 0; }
     .plain OpeningScreen #opening-side { border-right: solid $mark; }
     """
     SCOPED_CSS: ClassVar[bool] = False
@@ -48,18 +46,14 @@ class OpeningScreen(Screen[None]):
         self.actions: list[str] = []
         self.composer = Composer()
         self.composer.glyphs = glyphs
-        self._side = Static(id="opening-side")
-        self._status = Static(id="opening-status")
+        self._side = Static(id="opening-side", markup=False)
+        self._main = Vertical(self.composer, id="opening-main")
         self._load = load
 
     def compose(self) -> ComposeResult:
         """Make the parts."""
         yield self._side
-        with Vertical(id="opening-main"):
-            yield Static(id="opening-body")
-            with Vertical(id="opening-foot"):
-                yield self.composer
-            yield self._status
+        yield self._main
 
     def on_mount(self) -> None:
         """Take the places, and the keys."""
@@ -78,7 +72,7 @@ class OpeningScreen(Screen[None]):
         found = measures(width, height)
         self._side.display = found.sidebar > 0
         self._side.styles.width = found.sidebar
-        self._status.display = found.status
+        self._main.set_class(found.status, "status")
         self.composer.place = found.place
 
     @on(OwnMessage)

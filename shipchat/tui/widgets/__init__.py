@@ -1,0 +1,1 @@
+"""Widgets: they know values, are told by attributes and methods, and tell by messages."""

@@ -63,6 +63,8 @@ class ComposerInput(TextArea):
             highlight_cursor_line=False,
         )
         self._before_key = before_key
+        #: Says what is put in for a text that was pasted.
+        self.pasted: Callable[[str], str] = str
         self.cursor_blink = False  # one moving cell at most on the screen; this is not it
         self.match_cursor_bracket = False
 
@@ -76,7 +78,7 @@ class ComposerInput(TextArea):
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
-        self.insert_text(event.text)
+        self.insert_text(self.pasted(event.text))
 
     def insert_text(self, text: str) -> None:
         """Put `text` in place of the selection, as one edit, with the cursor after it."""

@@ -12,6 +12,8 @@ _LABEL_CELLS = 16
 _BAR_CELLS = 14
 _HEAD_CELLS = 5 + _LABEL_CELLS
 _MOST_DOTS = 40  # that a masked line shows: how long a key is, is nobody's business
+_LONG = "No model is set up here yet. Pick one; you can change it later."
+_SHORT = "No model is set up here yet. Pick one:"
 HEAD_ROWS = 3
 """Rows above the first way."""
 
@@ -63,7 +65,7 @@ def first_run_lines(state: FirstRunState, width: int, *, glyphs: Glyphs = UNICOD
     lines = [
         Content.styled(cut("Welcome to shipchat.", width, glyphs.ellipsis), "bold $strong"),
         Content.styled(
-            cut("No model is set up here yet. Pick one; you can change it later.", width, glyphs.ellipsis),
+            cut(_LONG if cell_len(_LONG) <= width else _SHORT, width, glyphs.ellipsis),
             "$muted",
         ),
         Content(""),
@@ -78,18 +80,33 @@ def first_run_lines(state: FirstRunState, width: int, *, glyphs: Glyphs = UNICOD
         words = _words(state, way, width - _HEAD_CELLS, glyphs) if here else None
         if words is None:
             words = Content.styled(
-                cut(safe_line(way.detail), max(0, width - _HEAD_CELLS), glyphs.ellipsis), "$muted"
+                fitting(safe_line(way.detail), max(0, width - _HEAD_CELLS), glyphs), "$muted"
             )
         lines.append((head + words).truncate(width, ellipsis=True))
         if here and state.error:
             error = cut(f"     {safe_line(state.error)}", width, glyphs.ellipsis)
             lines.append(Content.styled(error, "$error"))
     lines.append(Content(""))
-    hint = Content("   ").join(
-        [Content.assemble((key, "$text"), (f" {word}", "$muted")) for key, word in _keys(state, glyphs)]
-    )
-    lines.append(hint.truncate(width))
+    hints = [Content.assemble((key, "$text"), (f" {word}", "$muted")) for key, word in _keys(state, glyphs)]
+    while len(hints) > 1 and sum(hint.cell_length + 3 for hint in hints) - 3 > width:
+        del hints[-2]  # the way out is said last, and stays
+    lines.append(Content("   ").join(hints).truncate(width, ellipsis=True))
     return lines
+
+
+def fitting(text: str, width: int, glyphs: Glyphs = UNICODE) -> str:
+    """Return `text` without its last parts, as many as must go; what has no parts left is cut.
+
+    >>> fitting("smollm2 · 93 MB · free, private, offline", 33)
+    'smollm2 · 93 MB · free, private'
+    """
+    shorter = text
+    while cell_len(shorter) > width:
+        at = max(shorter.rfind(sign) for sign in (" · ", ", ", "; "))
+        if at <= 0:
+            return cut(text, width, glyphs.ellipsis)
+        shorter = shorter[:at]
+    return shorter
 
 
 def _words(state: FirstRunState, way: Way, width: int, glyphs: Glyphs) -> Content | None:

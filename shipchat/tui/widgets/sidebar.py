@@ -75,6 +75,7 @@ class Sidebar(Vertical):
         self._rows: Sequence[SidebarRow] = ()
         self._texts: list[str] | None = None  # made when a filter is first typed
         self._query = ""
+        self._open_when_found = False
         self._hits: Mapping[str, SearchHit] = {}
         self._ready = False  # the parts are there
         self.list = SessionList(id="sidebar-list")
@@ -188,6 +189,9 @@ class Sidebar(Vertical):
         self.list.set_lines(lines, first=first, filtered=bool(self._query.strip()))
         self._show_frame(len(shown))
         self._rename.place()
+        if self._open_when_found and self.list.row is not None:
+            self._open_when_found = False
+            self.list.action_open()
 
     def _filtered(self) -> list[SidebarRow]:
         rows, archived, hits = self._rows, self.archive_view, self._hits
@@ -244,6 +248,7 @@ class Sidebar(Vertical):
         if query != self._query:
             self._query = query
             self._hits = {}
+            self._open_when_found = False
             self._show(first=bool(query.strip()))
             self.post_message(FilterChanged(query))
 
@@ -253,6 +258,7 @@ class Sidebar(Vertical):
         self._filter(event.value)  # the change itself may still be on its way
         self.list.focus()
         if self._query:
+            self._open_when_found = self.list.row is None  # what was made a moment ago is not listed yet
             self.list.action_open()
 
     def clear_filter(self) -> None:
