@@ -13,6 +13,7 @@ Row: TypeAlias = list[Span]
 
 # Spaces, wide characters one by one (a line may break between any two of them), and words.
 _WIDE: Final = "\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60"
+_WIDE_LETTER: Final = re.compile(f"[{_WIDE}]")
 _PIECES: Final = re.compile(rf" +|[{_WIDE}]|[^ {_WIDE}]+")
 
 LONGEST_WORD: Final = 4
@@ -64,6 +65,7 @@ class Wrapper:
         self._spaces: Span = ("", "")
         self._word: Row = []
         self._word_cells = 0
+        self._divided = False  # part of the word is in rows already
 
     def feed(self, spans: Iterable[Span]) -> list[Row]:
         """Add text and return the rows that are full."""
@@ -75,14 +77,26 @@ class Wrapper:
                     done += self._end_word()
                     self._spaces = (style, self._spaces[1] + piece)
                     continue
-                wide = len(piece) == 1 and not piece.isascii() and cells(piece) == 2
+                wide = _WIDE_LETTER.match(piece) is not None
                 if wide:
                     done += self._end_word()
-                self._word.append((style, piece))
-                self._word_cells += cells(piece)
-                if wide or self._word_cells > self._width * LONGEST_WORD:
+                self._grow_word(style, piece)
+                if wide:
                     done += self._end_word()
+                elif self._word_cells > self._width * LONGEST_WORD:
+                    done += self._divide_word()
         return done
+
+    def _grow_word(self, style: str, piece: str) -> None:
+        """Add to the word; one that is joined out of letters that came apart is measured as what it has become."""
+        if self._word and self._word[-1][0] == style:
+            self._word[-1] = (style, self._word[-1][1] + piece)
+        else:
+            self._word.append((style, piece))
+        if piece.isascii():
+            self._word_cells += len(piece)
+        else:
+            self._word_cells = row_cells(self._word)
 
     def tail(self) -> Row:
         """Return the unfinished row."""
@@ -92,14 +106,27 @@ class Wrapper:
         """Return what is left, at least one row."""
         return [*self._end_word(), self._row]
 
+    def _divide_word(self) -> list[Row]:
+        """Hand out what is certain of a word that is very long: all but its last grapheme, which may still grow."""
+        style, text = self._word[-1]
+        last = list(wcwidth.iter_graphemes(text[-64:]))[-1]
+        self._word[-1] = (style, text[: len(text) - len(last)])
+        self._word_cells = row_cells(self._word)
+        done = self._end_word()
+        self._word, self._word_cells, self._divided = [(style, last)], cells(last), True
+        return done
+
     def _end_word(self) -> list[Row]:
         if not self._word:
             return []
         word, self._word = self._word, []
         word_cells, self._word_cells = self._word_cells, 0
         spaces, self._spaces = self._spaces, ("", "")
+        divided, self._divided = self._divided, False
         done: list[Row] = []
-        if not self._empty and self._used + len(spaces[1]) + word_cells > self._width:
+        if divided:
+            pass  # it goes on where its beginning ended
+        elif not self._empty and self._used + len(spaces[1]) + word_cells > self._width:
             done.append(self._break())
         elif spaces[1]:
             self._row.append(spaces)
