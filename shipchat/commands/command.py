@@ -144,11 +144,15 @@ def nothing(_context: CommandContext, _prefix: str) -> Sequence[Option]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """`/name arguments`: `about` says in a few words what it does, `arguments` what may follow (`[N]`)."""
+    """`/name arguments`: `about` says in a few words what it does, `arguments` what may follow (`[N]`).
+
+    `takes_lines`: the argument may be a text of several lines.
+    """
 
     name: str
     run: Run
     about: str
     arguments: str = ""
     aliases: tuple[str, ...] = ()
+    takes_lines: bool = False
     complete: Complete = nothing

@@ -28,17 +28,17 @@ async def compact(context: CommandContext, argument: str) -> None:
     """Propose a summary of older turns, and apply it when the user agrees.
 
     `undo` takes the last compaction back, `redo` brings it back, `to N` summarises up to message N, `apply` applies
-    the summary that was read; anything else is what the summary should heed.
+    the summary that was read, or the text after it instead; anything else is what the summary should heed.
     """
     stored(context)
-    word, _, rest = argument.partition(" ")
+    word, rest = (*argument.split(maxsplit=1), "", "")[:2]
     if argument == "undo":
         await _undo(context)
     elif argument == "redo":
         checkpoint = await context.chat.redo_compaction()
         await _applied(context, "Compaction is back", checkpoint.tokens_before, checkpoint.tokens_after)
-    elif argument == "apply":
-        await _apply(context, _taken(context.chat))
+    elif word == "apply":
+        await _apply(context, _taken(context.chat), rest.strip() or None)
     elif word == "to":
         number, _, wishes = rest.strip().partition(" ")
         await _propose(context, wishes.strip(), up_to=whole_number(number, "compact to"))
@@ -61,7 +61,7 @@ async def _propose(context: CommandContext, wishes: str, *, up_to: int | None = 
     options = [
         Option("apply", "Use this summary"),
         Option("read", "Read it first", "/compact apply then puts it to use"),
-        *([Option("edit", "Change it")] if isinstance(stage, EditsText) else []),
+        Option("edit", "Change it"),
         Option("leave", "Leave it"),
     ]
     choice = await stage.choose(headline(proposal), options)
@@ -74,6 +74,10 @@ async def _propose(context: CommandContext, wishes: str, *, up_to: int | None = 
         text = await stage.edit_text("Summary", proposal.summary)
         if text is not None:
             await _apply(context, proposal, text)
+    elif choice == "edit":
+        _waiting[chat] = proposal
+        stage.set_composer(f"/compact apply\n{proposal.summary}")
+        stage.toast("The summary is below", "change it, then Enter puts it to use")
 
 
 def headline(proposal: Proposal) -> str:

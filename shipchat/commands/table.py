@@ -49,7 +49,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     ),
     Command(
         name="compact", run=on_compaction.compact, about="summarise older turns", arguments="[INSTRUCTIONS]",
-        complete=on_compaction.complete,
+        takes_lines=True, complete=on_compaction.complete,
     ),
     Command(name="edit", run=on_turns.edit, about="write a prompt anew", arguments="[N]", complete=on_turns.positions),
     Command(name="copy", run=on_turns.copy, about="copy a reply", arguments="[N]", complete=on_turns.positions),
@@ -74,7 +74,7 @@ _BY_NAME: Final = {name: command for command in COMMANDS for name in (command.na
 def is_command(text: str) -> bool:
     """Return whether `text` is meant as a command: a slash and a word without another slash, on one line.
 
-    `/etc/hosts is odd` and a text of several lines are prompts; a space before the slash makes any text one.
+    `/etc/hosts is odd` and a text of several lines are prompts (unless the command takes lines); a space before the slash makes any text one.
 
     >>> [is_command(text) for text in ("/new", "/etc/hosts", " /new", "/", "what")]
     [True, False, False, False, False]
@@ -85,7 +85,7 @@ def is_command(text: str) -> bool:
         and bool(word)
         and not text[1:2].isspace()
         and "/" not in word
-        and "\n" not in text.strip()
+        and ("\n" not in text.strip() or (word in _BY_NAME and _BY_NAME[word].takes_lines))
     )
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from shipchat.commands.command import CommandContext, UndoLog
-from shipchat.commands.table import complete_argument, run
+from shipchat.commands.table import complete_argument, is_command, run
 from shipchat.core.errors import UsageError
 from shipchat.core.protocols import ModelRequest
 from tests.commands.test_commands import WritingStage, drain
@@ -84,3 +84,19 @@ async def test_words_are_completed(tmp_path: Path) -> None:
         "apply",
         "to",
     ]
+
+
+async def test_where_there_is_no_dialog_the_summary_is_changed_in_the_composer(tmp_path: Path) -> None:
+    services, _ = make_services(tmp_path, [answer])
+    chat = services.chats.open("work")
+    for prompt in ("one", "two", "three"):
+        await drain(chat.send(prompt))
+    stage = WritingStage(["edit"])
+    context = CommandContext(services, stage, chat, UndoLog(), ())
+    await run(context, "/compact")
+    assert summaries(context) == []
+    (typed,) = [str(told[1]) for told in stage.heard if told[0] == "composer"]
+    assert is_command(typed)
+    await run(context, typed.replace("half", "three quarters"))
+    (summary,) = summaries(context)
+    assert "three quarters" in summary
