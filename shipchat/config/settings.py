@@ -18,7 +18,13 @@ from shipchat.core.models import DEFAULT_MODEL, parse_model
 
 PREFIX: Final = "SHIPCHAT_"
 OTHER_VARIABLES: Final = frozenset(
-    {DATA_VARIABLE, CONFIG_VARIABLE, "SHIPCHAT_EXTRA_PROVIDERS", "SHIPCHAT_TEST_SCRIPT"}
+    {
+        DATA_VARIABLE,
+        CONFIG_VARIABLE,
+        "SHIPCHAT_EXTRA_PROVIDERS",
+        "SHIPCHAT_TEST_MODELS",
+        "SHIPCHAT_TEST_SCRIPT",
+    }
 )
 """Variables that are ours without being settings."""
 
